@@ -1,0 +1,165 @@
+"""What a point costs beyond its own measuring: 20 small allreduce points through the real supervisor and the real core.
+
+10 algorithms, 2 sizes, 2 ranks, one launch, at most 50 ms a point; results go to a folder that is removed afterwards.
+
+example: ./run bench points --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from collpress.errors import CollpressError
+from collpress.execute.batch import Batch
+from collpress.execute.build import read_build
+from collpress.execute.supervisor import sweep
+from collpress.layout import build_record
+from collpress.plan.inventory import probe_core
+from collpress.plan.launch import launch_of
+from collpress.plan.machine import this_machine
+from collpress.provenance.machine import machine
+from collpress.records import Record, Status, read_journal
+from collpress.spec import load_platform
+
+SIZES = (1024, 65536)
+ALGORITHMS = 10
+RANKS = 2
+AT_MOST_S = 0.05
+FORMULA = (
+    "seconds_per_point = ((end - launch) - sum((warmup + n) * mean time)) / points, "
+    "the first from the journal's moments: all that is not the start of processes and not a timed or warm-up iteration"
+)
+
+
+def algorithms(build: dict[str, Any], environment: dict[str, str]) -> list[dict[str, str]]:
+    """Plan entries of the library's algorithms and the references, ten in all."""
+    offered = probe_core(build, environment)["algorithms"]
+    entries = [{"algorithm": f"library:{algorithm['name']}"} for algorithm in offered]
+    entries += [
+        {"algorithm": f"reference:{plugin['name']}", "plugin": str(Path(plugin["path"]).absolute())}
+        for plugin in build["plugins"]
+        if plugin["kind"] == "algorithm" and not plugin["compresses"]
+    ]
+    if len(entries) < ALGORITHMS:
+        raise CollpressError(f"{ALGORITHMS} algorithms are needed, {len(entries)} are offered")
+    return entries[:ALGORITHMS]
+
+
+def batch(platform: str) -> Batch:
+    """The index of the 20 points, as the plan would freeze it."""
+    path = build_record(platform)
+    build = read_build(path)
+    launch = launch_of(load_platform(platform), this_machine(), RANKS)
+    points = []
+    for entry in algorithms(build, launch.environment):
+        for size in SIZES:
+            key = hashlib.sha256(f"{entry['algorithm']} {size}".encode()).hexdigest()[:32]
+            line = {"collective": "allreduce", **entry, "bound": "none", "dtype": "float32", "op": "sum"}
+            line |= {"message_bytes": str(size), "data": "pattern", "warmup": "5", "min_iterations": "10"}
+            line |= {"max_iterations": "1000", "precision": "0.05", "at_most": str(AT_MOST_S), "instrumented": "0"}
+            points.append({"key": key, "id": key, "experiment": "bench", "line": line})
+    return Batch.model_validate(
+        {
+            "schema": 1,
+            "batch": "bench",
+            "campaign": "bench",
+            "platform": platform,
+            "digest": "",
+            "launches": 1,
+            "nodes": 1,
+            "ranks": RANKS,
+            "ranks_per_node": RANKS,
+            "seed": 1,
+            "launcher": "mpiexec",
+            "oversubscribed": launch.oversubscribed,
+            "binding": launch.binding,
+            "samples": "all",
+            "environment": launch.environment,
+            "core": Path(build["core"]["path"]).absolute(),
+            "build": path.absolute(),
+            "points": points,
+        }
+    )
+
+
+def measure(index: Batch) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Rows, one a point, and the summary."""
+    with tempfile.TemporaryDirectory(prefix="collpress-bench-") as folder:
+        began = time.monotonic()
+        sweep(index, Path(folder))
+        wall_s = time.monotonic() - began
+        lines = list(read_journal(Path(folder) / "batches" / index.batch / "journal-1.jsonl"))
+    records = [line for line in lines if isinstance(line, Record)]
+    bad = [record for record in records if record.status is not Status.OK]
+    if bad:
+        raise CollpressError(f"{len(bad)} of {len(index.points)} points are not ok, the first: {bad[0].reason}")
+    moments = {line.kind: datetime.fromisoformat(line.utc) for line in lines}
+    span_s = (moments["end"] - moments["launch"]).total_seconds()
+    rows = [_row(record) for record in records]
+    own_s = sum(row["measuring_s"] for row in rows)
+    return rows, {
+        "seconds_per_point": (span_s - own_s) / len(rows),
+        "twenty_points_seconds": wall_s,
+        "points": len(rows),
+        "formula": FORMULA,
+    }
+
+
+def _row(record: Record) -> dict[str, Any]:
+    assert record.time_s is not None
+    assert record.requested is not None
+    assert record.elapsed_s is not None
+    own_s = ((record.warmup or 0) + (record.n or 0)) * record.time_s.mean
+    return {
+        "algorithm": record.requested["algorithm"],
+        "message_bytes": record.message_bytes,
+        "n": record.n,
+        "median_s": record.time_s.median,
+        "elapsed_s": record.elapsed_s,
+        "measuring_s": own_s,
+        "beyond_s": record.elapsed_s - own_s,
+    }
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The rows for people; times in milliseconds."""
+    lines = [f"{'algorithm':<32}{'bytes':>8}{'n':>6}{'median':>10}{'elapsed':>10}{'beyond':>10}"]
+    for row in rows:
+        times = "".join(f"{row[name] * 1e3:>10.3f}" for name in ("median_s", "elapsed_s", "beyond_s"))
+        lines.append(f"{row['algorithm']:<32}{row['message_bytes']:>8}{row['n']:>6}{times}")
+    return "\n".join([*lines, "", "times in ms; beyond: elapsed less warm-up and timed iterations"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
+    args = parser.parse_args()
+    try:
+        rows, summary = measure(batch(args.platform))
+    except CollpressError as error:
+        print(f"bench points: {error}", file=sys.stderr)
+        return error.exit_code
+    if args.json:
+        print(json.dumps({"machine": machine(), "rows": rows, "summary": summary}, indent=1))
+    else:
+        print(table(rows))
+        print(
+            "\n".join(
+                f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}"
+                for name, value in summary.items()
+            )
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

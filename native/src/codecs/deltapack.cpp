@@ -1,0 +1,302 @@
+// deltapack: our error-bounded codec, fast mode. |x - x'| <= bound for every finite value, and every NaN and infinity
+// back bit by bit.
+//
+// Values become integers (bins of nearly 2·bound, rounded to nearest), integers become differences of neighbours, and
+// each block of 256 differences is stored with the bits that its widest one needs. Every block is verified while it is
+// encoded, with the decoder's own arithmetic; one that would break the bound is stored raw. Output exceeds the input by
+// at most a part in two hundred and 56 bytes. deltapack_format.hpp describes the stream. A flipped bit in headers or
+// widths is detected, one in packed bits changes values only.
+#include "deltapack_avx2.hpp"
+#include "deltapack_format.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace {
+
+using namespace collpress::codecs;
+using namespace collpress::codecs::deltapack;
+
+// Tests compile a codec that breaks its bound, to see that they notice: COLLPRESS_BROKEN_BOUND scales what the encoder
+// believes in.
+#if defined(COLLPRESS_BROKEN_BOUND)
+constexpr double kBelief = COLLPRESS_BROKEN_BOUND;
+#else
+constexpr double kBelief = 1.0;
+#endif
+
+struct Context {
+    std::uint32_t dtype;
+    double bound;
+    bool avx2;
+};
+
+std::size_t blocks_of(std::size_t count) { return count / kBlock + (count % kBlock != 0 ? 1 : 0); }
+std::size_t chunks_of(std::size_t count) { return count / kChunk + (count % kChunk != 0 ? 1 : 0); }
+
+// Finds the steps of one array's chunks.
+template <class T>
+class Steps {
+  public:
+    explicit Steps(double bound) {
+        // The largest T that is not above the bound; an error must stay below it by an ulp, because its difference is
+        // rounded too.
+        constexpr T largest = std::numeric_limits<T>::max() / 4;
+        bound *= kBelief;
+        bound_ = bound < static_cast<double>(largest) ? static_cast<T>(bound) : largest;
+        if (static_cast<double>(bound_) > bound) bound_ = std::nextafter(bound_, T{0});
+    }
+
+    // Room for the rounding errors of values up to some thousand bins.
+    Quantiser<T> usual() const { return with_slack(bound_ / 1024); }
+
+    // For a chunk in which `usual` failed: room for the rounding of its largest value that has any hope.
+    void finer(const unsigned char *in, std::size_t count, Quantiser<T> &quantiser) const {
+        T largest = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            T x;
+            std::memcpy(&x, in + i * sizeof x, sizeof x);
+            if (hopeful(x)) largest = std::max(largest, std::abs(x));
+        }
+        quantiser = with_slack(std::max(rounding(largest), bound_ / 1024));
+    }
+
+    // Whether one of these values may fail for its rounding alone.
+    bool may_gain(const unsigned char *in, std::size_t count) const {
+        for (std::size_t i = 0; i < count; ++i) {
+            T x;
+            std::memcpy(&x, in + i * sizeof x, sizeof x);
+            if (hopeful(x) && rounding(x) > bound_ / 2048) return true;
+        }
+        return false;
+    }
+
+  private:
+    // x·inverse, the inverse itself and q·step are rounded: three halves of an ulp.
+    static T rounding(T x) { return std::abs(x) * (2 * std::numeric_limits<T>::epsilon()); }
+    bool hopeful(T x) const { return rounding(x) <= bound_ / 2; } // false for NaN
+
+    Quantiser<T> with_slack(T slack) const {
+        const T step = 2 * (bound_ - slack), inverse = 1 / step;
+        if (!(step >= std::numeric_limits<T>::min()) || !std::isfinite(inverse))
+            return {0, 0, -1}; // nothing passes: raw
+        return {step, inverse, std::nextafter(bound_, T{0})};
+    }
+
+    T bound_;
+};
+
+bool near(std::uint32_t q) { return std::abs(static_cast<std::int64_t>(static_cast<std::int32_t>(q))) < kFarthest; }
+
+constexpr std::size_t kTryFiner = ~std::size_t{0};
+
+// One chunk with a given step; returns its bytes, 0 when `capacity` does not hold it, and, where `finer` is given,
+// kTryFiner when a block breaks the bound for want of a finer step.
+template <class T, class Kernel>
+std::size_t encode_blocks(const unsigned char *in, std::size_t count, const Quantiser<T> &quantiser,
+                          const Steps<T> *finer, unsigned char *out, std::size_t capacity) {
+    const std::size_t blocks = blocks_of(count);
+    if (capacity < sizeof(ChunkHeader) + blocks) return 0;
+    unsigned char *widths = out + sizeof(ChunkHeader), *to = widths + blocks, *end = out + capacity;
+    T first;
+    std::memcpy(&first, in, sizeof first);
+    const auto nearest_first = static_cast<std::uint32_t>(nearest(static_cast<T>(first * quantiser.inverse)));
+    const std::uint32_t start = near(nearest_first) ? nearest_first : 0;
+    std::uint32_t before = start;
+    typename Kernel::Scratch scratch;
+    std::int32_t delta[kBlock];
+    unsigned char padded[kBlock * sizeof(T)];
+    for (std::size_t block = 0; block < blocks; ++block) {
+        const unsigned char *from = in + block * kBlock * sizeof(T), *full = from;
+        const std::size_t values = std::min(kBlock, count - block * kBlock), raw = values * sizeof(T);
+        if (values < kBlock) {
+            std::memcpy(padded, from, raw);
+            for (std::size_t at = raw; at < sizeof padded; at += sizeof(T))
+                std::memcpy(padded + at, from + raw - sizeof(T), sizeof(T));
+            full = padded;
+        }
+        Block found = Kernel::analyse(full, quantiser, before, scratch);
+        if (found.width > kNarrow) found = wide(full, quantiser, before, delta);
+        const bool good = found.honours_bound && near(found.last);
+        if (!good && finer != nullptr && finer->may_gain(from, values)) return kTryFiner;
+        const std::size_t packed = 32 * std::size_t{found.width};
+        const bool escapes = !good || packed >= raw;
+        if (static_cast<std::size_t>(end - to) < (escapes ? raw : packed)) return 0;
+        if (escapes) {
+            std::memcpy(to, from, raw);
+            widths[block] = kRaw;
+            to += raw;
+            continue;
+        }
+        if (found.width > kNarrow)
+            pack_wide(delta, found.width, to);
+        else if (found.width > 0)
+            Kernel::pack(scratch, found.width, to);
+        widths[block] = static_cast<unsigned char>(found.width);
+        to += packed;
+        before = found.last;
+    }
+    ChunkHeader header{static_cast<std::uint32_t>(to - out), 0, start, 0, static_cast<double>(quantiser.step)};
+    header.check = chunk_check(header, widths, blocks);
+    std::memcpy(out, &header, sizeof header);
+    return header.bytes;
+}
+
+// One chunk; returns its bytes, 0 when `capacity` does not hold it.
+template <class T, class Kernel>
+std::size_t encode_chunk(const unsigned char *in, std::size_t count, const Steps<T> &steps, unsigned char *out,
+                         std::size_t capacity) {
+    Quantiser<T> quantiser = steps.usual();
+    const std::size_t bytes = encode_blocks<T, Kernel>(in, count, quantiser, &steps, out, capacity);
+    if (bytes != kTryFiner) return bytes;
+    steps.finer(in, count, quantiser);
+    return encode_blocks<T, Kernel>(in, count, quantiser, nullptr, out, capacity);
+}
+
+// One chunk; returns its bytes, 0 when it is damaged. Reads nothing beyond `available` bytes.
+template <class T, class Kernel>
+std::size_t decode_chunk(const unsigned char *in, std::size_t available, std::size_t count, unsigned char *out,
+                         Stores stores) {
+    const std::size_t blocks = blocks_of(count), last = count - (blocks - 1) * kBlock;
+    ChunkHeader header;
+    if (available < sizeof header + blocks) return 0;
+    std::memcpy(&header, in, sizeof header);
+    const unsigned char *widths = in + sizeof header, *from = widths + blocks;
+    if (header.bytes > available || header.check != chunk_check(header, widths, blocks)) return 0;
+    std::size_t bytes = sizeof header + blocks;
+    for (std::size_t block = 0; block < blocks; ++block) {
+        if (widths[block] > 32 && widths[block] != kRaw) return 0;
+        const std::size_t values = block + 1 == blocks ? last : kBlock;
+        bytes += widths[block] == kRaw ? values * sizeof(T) : 32 * std::size_t{widths[block]};
+    }
+    if (bytes != header.bytes) return 0;
+    if (!(std::abs(header.step) <= std::numeric_limits<T>::max())) return 0;
+    const T step = static_cast<T>(header.step);
+    std::uint32_t before = header.start;
+    std::int32_t delta[kBlock];
+    alignas(32) unsigned char padded[kBlock * sizeof(T)];
+    for (std::size_t block = 0; block < blocks; ++block) {
+        unsigned char *to = out + block * kBlock * sizeof(T);
+        const std::size_t raw = (block + 1 == blocks ? last : kBlock) * sizeof(T);
+        const unsigned width = widths[block];
+        if (width == kRaw) {
+            std::memcpy(to, from, raw);
+            from += raw;
+            continue;
+        }
+        const bool partial = raw < kBlock * sizeof(T);
+        unsigned char *full = partial ? padded : to;
+        if (width > kNarrow) {
+            unpack_wide(from, width, delta);
+            before = restore(delta, step, before, full);
+        } else {
+            before = Kernel::unpack(from, width, step, before, full, partial ? Stores::cached : stores);
+        }
+        if (partial) std::memcpy(to, padded, raw);
+        from += 32 * std::size_t{width};
+    }
+    return bytes;
+}
+
+template <class T, class Kernel>
+collpress_codec_result encode(const Context &context, const void *in, std::size_t count, void *out,
+                              std::size_t capacity, std::size_t *out_bytes) {
+    const auto *from = static_cast<const unsigned char *>(in);
+    auto *to = static_cast<unsigned char *>(out);
+    const Steps<T> steps(context.bound);
+    std::size_t used = sizeof(StreamHeader);
+    if (capacity < used) return COLLPRESS_CODEC_SMALL_BUFFER;
+    for (std::size_t at = 0; at < count; at += kChunk) {
+        const std::size_t bytes = encode_chunk<T, Kernel>(from + at * sizeof(T), std::min(kChunk, count - at), steps,
+                                                          to + used, capacity - used);
+        if (bytes == 0) return COLLPRESS_CODEC_SMALL_BUFFER;
+        used += bytes;
+    }
+    write_header(out, kMagic, context.dtype, count, context.bound, 0);
+    *out_bytes = used;
+    return COLLPRESS_CODEC_OK;
+}
+
+template <class T, class Kernel>
+collpress_codec_result decode(const Context &context, const void *in, std::size_t bytes, void *out, std::size_t count) {
+    std::uint8_t flags = 0;
+    if (!read_header(in, bytes, kMagic, context.dtype, count, context.bound, &flags) || flags != 0)
+        return COLLPRESS_CODEC_BAD_STREAM;
+    const auto *from = static_cast<const unsigned char *>(in);
+    auto *to = static_cast<unsigned char *>(out);
+    StoreTrial trial(chunks_of(count), count * sizeof(T));
+    std::size_t used = sizeof(StreamHeader);
+    bool good = true;
+    for (std::size_t at = 0; at < count && good; at += kChunk) {
+        trial.begin();
+        const std::size_t chunk = decode_chunk<T, Kernel>(from + used, bytes - used, std::min(kChunk, count - at),
+                                                          to + at * sizeof(T), trial.stores());
+        trial.end();
+        good = chunk != 0;
+        used += chunk;
+    }
+    Kernel::finish();
+    return good && used == bytes ? COLLPRESS_CODEC_OK : COLLPRESS_CODEC_BAD_STREAM;
+}
+
+void *create(const collpress_codec_config *config, collpress_codec_result *result) {
+    const bool known = config->dtype == COLLPRESS_FLOAT32 || config->dtype == COLLPRESS_FLOAT64;
+    if (!known || !(config->abs_bound > 0) || !std::isfinite(config->abs_bound)) {
+        *result = COLLPRESS_CODEC_UNSUPPORTED;
+        return nullptr;
+    }
+    auto *context = new (std::nothrow) Context{config->dtype, config->abs_bound, has_avx2()};
+    *result = context != nullptr ? COLLPRESS_CODEC_OK : COLLPRESS_CODEC_FAILED;
+    return context;
+}
+
+void destroy(void *context) { delete static_cast<Context *>(context); }
+
+std::size_t max_bytes(const void *context, std::size_t count) {
+    return sizeof(StreamHeader) + chunks_of(count) * sizeof(ChunkHeader) + blocks_of(count) +
+           count * size_of(static_cast<const Context *>(context)->dtype);
+}
+
+collpress_codec_result compress(void *opaque, const void *in, std::size_t count, void *out, std::size_t capacity,
+                                std::size_t *out_bytes) {
+    const auto &context = *static_cast<const Context *>(opaque);
+#if COLLPRESS_X86_KERNELS
+    if (context.avx2)
+        return context.dtype == COLLPRESS_FLOAT32 ? encode<float, Avx2>(context, in, count, out, capacity, out_bytes)
+                                                  : encode<double, Avx2>(context, in, count, out, capacity, out_bytes);
+#endif
+    return context.dtype == COLLPRESS_FLOAT32 ? encode<float, Portable>(context, in, count, out, capacity, out_bytes)
+                                              : encode<double, Portable>(context, in, count, out, capacity, out_bytes);
+}
+
+collpress_codec_result decompress(void *opaque, const void *in, std::size_t bytes, void *out, std::size_t count) {
+    const auto &context = *static_cast<const Context *>(opaque);
+#if COLLPRESS_X86_KERNELS
+    if (context.avx2)
+        return context.dtype == COLLPRESS_FLOAT32 ? decode<float, Avx2>(context, in, bytes, out, count)
+                                                  : decode<double, Avx2>(context, in, bytes, out, count);
+#endif
+    return context.dtype == COLLPRESS_FLOAT32 ? decode<float, Portable>(context, in, bytes, out, count)
+                                              : decode<double, Portable>(context, in, bytes, out, count);
+}
+
+double worst_error(const void *context, double) { return static_cast<const Context *>(context)->bound; }
+
+constexpr collpress_codec codec{
+    COLLPRESS_DTYPE_BIT(COLLPRESS_FLOAT32) | COLLPRESS_DTYPE_BIT(COLLPRESS_FLOAT64),
+    1,
+    0,
+    create,
+    destroy,
+    max_bytes,
+    compress,
+    decompress,
+    worst_error,
+};
+constexpr collpress_plugin_t plugin{
+    COLLPRESS_ABI_VERSION, COLLPRESS_CODEC,
+    "error-bounded: rounded to the bound, neighbours' differences, packed in blocks of 256", &codec};
+
+} // namespace
+
+extern "C" const collpress_plugin_t *collpress_plugin(void) { return &plugin; }

@@ -1,0 +1,38 @@
+// The command line; see docs/contracts.md, "The core's command line".
+#pragma once
+
+#include "measure/samples.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace collpress {
+
+struct Options {
+    enum class Mode { measure, describe, offers, schedule, help };
+
+    Mode mode = Mode::help;
+    std::vector<std::string> plugins; // --describe, --schedule
+    std::string plan;
+    std::string journal;
+    std::int64_t launch = 0;
+    std::int64_t attempt = 0;
+    std::uint64_t seed = 0;
+    std::int32_t ranks = 0;
+    std::string samples;
+    SamplesMode samples_mode = SamplesMode::none;
+    std::size_t count = 0; // --schedule
+};
+
+class UsageError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+extern const char *const usage_text;
+
+Options read_command_line(const std::vector<std::string> &arguments);
+
+} // namespace collpress

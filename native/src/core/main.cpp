@@ -1,0 +1,164 @@
+// collpress-core: plan in, records out. Command line, files and exit codes: docs/contracts.md.
+#include "backends/mpi/library.hpp"
+#include "core/command_line.hpp"
+#include "core/json.hpp"
+#include "core/launch.hpp"
+#include "core/plan.hpp"
+#include "core/plugin.hpp"
+#include "p2p/recorder.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace collpress;
+
+constexpr int exit_bad_input = 2;
+constexpr int exit_world_size = 4;
+constexpr int exit_cannot_write = 5;
+
+// The rank according to the launcher, before MPI is started; 0 without one.
+long launcher_rank() {
+    for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        if (const char *text = std::getenv(name); text != nullptr) return std::atol(text);
+    }
+    return 0;
+}
+
+// A rank whose launcher was killed would spin for ever.
+void die_with_parent() {
+    const pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) std::raise(SIGKILL); // it died before the call above
+}
+
+class Mpi {
+  public:
+    Mpi(int *argc, char ***argv) {
+        int provided = 0;
+        MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+        MPI_Init(argc, argv);
+    }
+    ~Mpi() {
+        MPI_T_finalize(); // first: the other way round Open MPI removes its shared-memory files twice, and says so
+        MPI_Finalize();
+    }
+    Mpi(const Mpi &) = delete;
+    Mpi &operator=(const Mpi &) = delete;
+};
+
+int measure(const Options &options, int *argc, char ***argv) {
+    die_with_parent();
+    const std::vector<PlanPoint> plan = read_plan(options.plan);
+    const Mpi mpi(argc, argv);
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != options.ranks) {
+        if (rank == 0)
+            std::fprintf(stderr, "collpress-core: the launcher started %d ranks, the plan is for %d\n", size,
+                         options.ranks);
+        return exit_world_size;
+    }
+    try {
+        run_launch(options, plan, MPI_COMM_WORLD);
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "collpress-core: %s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, exit_cannot_write); // the other ranks wait for this one
+    }
+    return 0;
+}
+
+void print_offers(int *argc, char ***argv) {
+    const Mpi mpi(argc, argv);
+    const Library library(MPI_COMM_WORLD);
+    Json json;
+    json.begin_object()
+        .member("library", Library::version())
+        .member("controls", library.controls())
+        .key("algorithms")
+        .begin_array();
+    for (const LibraryAlgorithm &algorithm : library.allreduce_algorithms()) {
+        json.begin_object()
+            .member("collective", "allreduce")
+            .member("name", algorithm.name)
+            .member("id", algorithm.id)
+            .end_object();
+    }
+    json.end_array().end_object();
+    std::printf("%s\n", json.text().c_str());
+}
+
+void print_schedule(const Options &options) {
+    PluginCache cache;
+    const Plugin &plugin = cache.load(options.plugins.front());
+    const collpress_algorithm *algorithm = plugin.algorithm();
+    if (algorithm == nullptr)
+        throw PluginError("plugin " + options.plugins.front() + " is a codec; only algorithms have schedules");
+    const Schedule schedule = record_schedule(*algorithm, options.ranks, options.count);
+    Json json;
+    json.begin_object().member("ranks", options.ranks).member("count", options.count).member("element_bytes", 4);
+    json.member("correct", schedule.fault.empty()).key("fault");
+    if (schedule.fault.empty())
+        json.null();
+    else
+        json.value(schedule.fault);
+    json.key("operations").begin_array();
+    for (std::size_t rank = 0; rank < schedule.by_rank.size(); ++rank) {
+        for (const ScheduledOperation &operation : schedule.by_rank[rank]) {
+            json.begin_object()
+                .member("rank", rank)
+                .member("step", operation.step)
+                .member("kind", operation_name(operation.kind));
+            json.key("peer");
+            if (operation.peer < 0)
+                json.null();
+            else
+                json.value(operation.peer);
+            json.member("bytes", operation.bytes).end_object();
+        }
+    }
+    json.end_array().end_object();
+    std::printf("%s\n", json.text().c_str());
+}
+
+int run(const Options &options, int *argc, char ***argv) {
+    switch (options.mode) {
+    case Options::Mode::help:
+        std::fputs(usage_text, stdout);
+        return 0;
+    case Options::Mode::describe:
+        describe_plugins(options.plugins);
+        return 0;
+    case Options::Mode::offers:
+        print_offers(argc, argv);
+        return 0;
+    case Options::Mode::schedule:
+        print_schedule(options);
+        return 0;
+    case Options::Mode::measure:
+        return measure(options, argc, argv);
+    }
+    return exit_bad_input;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    try {
+        return run(read_command_line({argv + 1, argv + argc}), &argc, &argv);
+    } catch (const std::exception &error) {
+        if (launcher_rank() == 0) std::fprintf(stderr, "%s\n", error.what()); // every rank found the same
+        return exit_bad_input;
+    }
+}

@@ -1,0 +1,248 @@
+#include "core/plan.hpp"
+
+#include "core/suggestion.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+
+namespace collpress {
+
+namespace {
+
+constexpr std::array<std::string_view, 21> known_keys = {"key",
+                                                         "id",
+                                                         "collective",
+                                                         "algorithm",
+                                                         "plugin",
+                                                         "codec",
+                                                         "codec_plugin",
+                                                         "bound",
+                                                         "bound_value",
+                                                         "dtype",
+                                                         "op",
+                                                         "message_bytes",
+                                                         "data",
+                                                         "data_path",
+                                                         "data_elements",
+                                                         "warmup",
+                                                         "min_iterations",
+                                                         "max_iterations",
+                                                         "precision",
+                                                         "at_most",
+                                                         "instrumented"};
+
+std::vector<std::string_view> all_keys() { return {known_keys.begin(), known_keys.end()}; }
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+// One line: its entries, and readers that say where a value is wrong.
+class Line {
+  public:
+    Line(std::string where, std::string_view text) : where_(std::move(where)) {
+        while (true) {
+            const std::size_t tab = text.find('\t');
+            add(text.substr(0, tab));
+            if (tab == std::string_view::npos) break;
+            text.remove_prefix(tab + 1);
+        }
+    }
+
+    [[noreturn]] void fail(std::string_view key, const std::string &problem,
+                           const std::vector<std::string_view> &known = {}) const {
+        std::string message = where_ + ": key \"" + std::string(key) + "\": " + problem;
+        if (!known.empty()) message += "; known: " + joined(known);
+        throw PlanError(message);
+    }
+
+    bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
+    const std::vector<std::pair<std::string, std::string>> &entries() const { return entries_; }
+
+    const std::string &text(std::string_view key) const {
+        const auto found = values_.find(key);
+        if (found == values_.end()) fail(key, "missing");
+        return found->second;
+    }
+
+    std::string optional(std::string_view key) const { return has(key) ? text(key) : std::string(); }
+
+    std::size_t word(std::string_view key, const std::vector<std::string_view> &known) const {
+        const std::string &value = text(key);
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            if (known[i] == value) return i;
+        }
+        fail(key, "unknown value \"" + value + "\"" + did_you_mean(value, known), known);
+    }
+
+    std::size_t integer(std::string_view key) const {
+        const std::string &value = text(key);
+        std::size_t number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (error != std::errc() || end != value.data() + value.size()) {
+            fail(key, "\"" + value + "\" is not a whole number from 0 to 2^64-1");
+        }
+        return number;
+    }
+
+    double positive(std::string_view key) const {
+        const std::string &value = text(key);
+        double number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number) || number <= 0) {
+            fail(key, "\"" + value + "\" is not a finite number above 0");
+        }
+        return number;
+    }
+
+    std::string identity(std::string_view key) const {
+        const std::string &value = text(key);
+        if (value.size() != 32 || value.find_first_not_of("0123456789abcdef") != std::string::npos) {
+            fail(key, "\"" + value + "\" is not 32 lower-case hex digits");
+        }
+        return value;
+    }
+
+    // Keys that this kind of point must not have.
+    void forbid(std::string_view key, const std::string &why) const {
+        if (has(key)) fail(key, why);
+    }
+
+  private:
+    void add(std::string_view entry) {
+        const std::size_t equals = entry.find('=');
+        if (equals == std::string_view::npos) {
+            throw PlanError(where_ + ": \"" + std::string(entry) + "\" is not key=value; known: " + joined(all_keys()));
+        }
+        const std::string key(entry.substr(0, equals));
+        const std::vector<std::string_view> known = all_keys();
+        bool is_known = false;
+        for (const std::string_view name : known) is_known = is_known || name == key;
+        if (!is_known) fail(key, "unknown" + did_you_mean(key, known), known);
+        std::string value = decode(key, entry.substr(equals + 1));
+        if (!values_.emplace(key, value).second) fail(key, "given twice");
+        if (key != "key" && key != "id") entries_.emplace_back(key, std::move(value));
+    }
+
+    std::string decode(const std::string &key, std::string_view text) const {
+        std::string decoded;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] != '%') {
+                decoded += text[i];
+                continue;
+            }
+            const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+            const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+            if (low < 0) fail(key, "\"" + std::string(text) + "\" has a % without two hex digits (0-9, A-F)");
+            decoded += static_cast<char>(high * 16 + low);
+            i += 2;
+        }
+        return decoded;
+    }
+
+    std::string where_;
+    std::map<std::string, std::string, std::less<>> values_;
+    std::vector<std::pair<std::string, std::string>> entries_;
+};
+
+void read_algorithm(const Line &line, PlanPoint &point) {
+    const std::string &name = line.text("algorithm");
+    const std::size_t colon = name.find(':');
+    const std::string origin = name.substr(0, colon);
+    const std::vector<std::string_view> origins = {"library", "reference", "compressed"};
+    if (colon == std::string::npos || colon + 1 == name.size()) {
+        line.fail("algorithm", "\"" + name + "\" is not ORIGIN:NAME",
+                  {"library:NAME", "reference:NAME", "compressed:NAME"});
+    }
+    point.algorithm = name.substr(colon + 1);
+    if (origin == origins[0]) {
+        point.origin = Origin::library;
+        line.forbid("plugin", "an algorithm of the library has no plugin");
+    } else if (origin == origins[1] || origin == origins[2]) {
+        point.origin = origin == origins[1] ? Origin::reference : Origin::compressed;
+        point.plugin = line.text("plugin");
+    } else {
+        line.fail("algorithm", "unknown origin \"" + origin + "\"" + did_you_mean(origin, origins), origins);
+    }
+    if (point.origin == Origin::compressed) {
+        point.codec = line.text("codec");
+        point.codec_plugin = line.text("codec_plugin");
+    } else {
+        line.forbid("codec", "only a compressed: algorithm has a codec");
+        line.forbid("codec_plugin", "only a compressed: algorithm has a codec");
+    }
+}
+
+void read_bound(const Line &line, PlanPoint &point) {
+    if (line.has("bound")) point.bound = static_cast<Bound>(line.word("bound", {"none", "abs", "rel"}));
+    if (point.bound == Bound::none) {
+        line.forbid("bound_value", "needs a bound: abs or rel");
+        return;
+    }
+    if (point.origin != Origin::compressed)
+        line.fail("bound", "only a compressed: algorithm has an error bound", {"none"});
+    point.bound_value = line.positive("bound_value");
+}
+
+void read_data(const Line &line, PlanPoint &point) {
+    point.from_file = line.word("data", {"pattern", "file"}) == 1;
+    if (point.from_file) {
+        point.data_path = line.text("data_path");
+        point.data_elements = line.integer("data_elements");
+    } else {
+        line.forbid("data_path", "only data=file has a path");
+        line.forbid("data_elements", "only data=file has a number of elements");
+    }
+}
+
+PlanPoint read_point(const Line &line) {
+    PlanPoint point;
+    point.key = line.identity("key");
+    point.id = line.identity("id");
+    const std::vector<std::string_view> collectives = {"allreduce"};
+    point.collective = collectives[line.word("collective", collectives)];
+    read_algorithm(line, point);
+    read_bound(line, point);
+    point.dtype = dtypes[line.word("dtype", {dtypes[0].name, dtypes[1].name, dtypes[2].name})];
+    point.op = static_cast<collpress_op>(line.word("op", {"sum", "max"}));
+    point.message_bytes = line.integer("message_bytes");
+    read_data(line, point);
+    point.warmup = line.integer("warmup");
+    point.min_iterations = line.integer("min_iterations");
+    point.max_iterations = line.integer("max_iterations");
+    if (point.min_iterations == 0) line.fail("min_iterations", "must be at least 1");
+    if (point.max_iterations < point.min_iterations) line.fail("max_iterations", "is below min_iterations");
+    point.precision = line.positive("precision");
+    point.at_most_s = line.positive("at_most");
+    point.instrumented = line.integer("instrumented");
+    point.entries = line.entries();
+    return point;
+}
+
+} // namespace
+
+std::vector<PlanPoint> read_plan(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw PlanError(path + ": the plan cannot be read");
+    std::string text;
+    if (!std::getline(file, text) || text != "collpress-plan\t1") {
+        throw PlanError(path + ":1: \"" + text + "\" is not the first line of a plan; known: collpress-plan<TAB>1");
+    }
+    std::vector<PlanPoint> points;
+    std::set<std::string> keys;
+    for (std::size_t number = 2; std::getline(file, text); ++number) {
+        const Line line(path + ":" + std::to_string(number), text);
+        points.push_back(read_point(line));
+        if (!keys.insert(points.back().key).second)
+            line.fail("key", "\"" + points.back().key + "\" is in the plan twice");
+    }
+    if (file.bad()) throw PlanError(path + ": the plan cannot be read to its end");
+    return points;
+}
+
+} // namespace collpress

@@ -1,0 +1,64 @@
+// The plan: the points that one launch measures. See docs/contracts.md, "Plan file".
+#pragma once
+
+#include "collpress/plugin.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace collpress {
+
+struct Dtype {
+    collpress_dtype id;
+    std::string_view name;
+    std::size_t bytes;
+};
+
+inline constexpr std::array<Dtype, 3> dtypes = {
+    Dtype{COLLPRESS_FLOAT32, "float32", 4}, Dtype{COLLPRESS_FLOAT64, "float64", 8}, Dtype{COLLPRESS_INT32, "int32", 4}};
+
+enum class Origin { library, reference, compressed };
+enum class Bound { none, absolute, relative };
+
+struct PlanPoint {
+    std::string key;
+    std::string id;
+    std::string collective;
+    Origin origin = Origin::library;
+    std::string algorithm; // without its origin
+    std::string plugin;
+    std::string codec;
+    std::string codec_plugin;
+    Bound bound = Bound::none;
+    double bound_value = 0;
+    Dtype dtype = dtypes[0];
+    collpress_op op = COLLPRESS_SUM;
+    std::size_t message_bytes = 0;
+    bool from_file = false;
+    std::string data_path;
+    std::size_t data_elements = 0;
+    std::size_t warmup = 0;
+    std::size_t min_iterations = 1;
+    std::size_t max_iterations = 1;
+    double precision = 0;
+    double at_most_s = 0;
+    std::size_t instrumented = 0;
+    std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record
+
+    std::size_t count() const { return message_bytes / dtype.bytes; }
+};
+
+// A fault in the plan file; the message begins with FILE:LINE.
+class PlanError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+std::vector<PlanPoint> read_plan(const std::string &path);
+
+} // namespace collpress

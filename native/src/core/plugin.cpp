@@ -1,0 +1,123 @@
+#include "core/plugin.hpp"
+
+#include "core/json.hpp"
+#include "core/plan.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include <dlfcn.h>
+
+namespace collpress {
+
+namespace {
+
+std::string stem(const std::string &path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string file = slash == std::string::npos ? path : path.substr(slash + 1);
+    return file.substr(0, file.rfind('.'));
+}
+
+std::string last_dl_error() {
+    const char *message = dlerror();
+    return message == nullptr ? "unknown error" : message;
+}
+
+const collpress_plugin_t *open_plugin(const std::string &path) {
+    // Without a slash dlopen would search the library path instead of the folder.
+    const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+    void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) throw PluginError("plugin " + path + " cannot be loaded: " + last_dl_error());
+    void *symbol = dlsym(handle, "collpress_plugin");
+    if (symbol == nullptr) {
+        throw PluginError("plugin " + path +
+                          " does not export collpress_plugin; declare it extern \"C\" as plugin.h does");
+    }
+    using Entry = const collpress_plugin_t *(*)();
+    Entry entry = nullptr;
+    std::memcpy(&entry, &symbol, sizeof entry);
+    const collpress_plugin_t *description = entry();
+    if (description == nullptr) throw PluginError("plugin " + path + ": collpress_plugin() returned a null pointer");
+    if (description->abi_version != COLLPRESS_ABI_VERSION) {
+        throw PluginError("plugin " + path + " was compiled for ABI version " +
+                          std::to_string(description->abi_version) + "; this core has version " +
+                          std::to_string(COLLPRESS_ABI_VERSION) + ": compile it again with this core's headers");
+    }
+    if (description->kind != COLLPRESS_CODEC && description->kind != COLLPRESS_ALGORITHM) {
+        throw PluginError("plugin " + path + " is of unknown kind " + std::to_string(description->kind) +
+                          "; known: 1 (codec), 2 (algorithm)");
+    }
+    if (description->interface == nullptr) throw PluginError("plugin " + path + " has no interface");
+    return description;
+}
+
+// A missing function is a fault of the plugin that must not wait for the first call.
+void check_complete(const std::string &path, const Plugin &plugin) {
+    const auto require = [&](bool present, const char *what) {
+        if (!present) throw PluginError("plugin " + path + " lacks " + what);
+    };
+    if (const collpress_algorithm *algorithm = plugin.algorithm(); algorithm != nullptr) {
+        require(algorithm->collective != nullptr, "the name of its collective");
+        require(algorithm->run != nullptr, "run()");
+        require(algorithm->compresses == 0 || algorithm->error_bound != nullptr,
+                "error_bound(), which an algorithm that compresses needs");
+    }
+    if (const collpress_codec *codec = plugin.codec(); codec != nullptr) {
+        require(codec->create != nullptr, "create()");
+        require(codec->destroy != nullptr, "destroy()");
+        require(codec->max_bytes != nullptr, "max_bytes()");
+        require(codec->compress != nullptr, "compress()");
+        require(codec->decompress != nullptr, "decompress()");
+        require(codec->worst_error != nullptr, "worst_error()");
+    }
+}
+
+void describe(Json &json, const Plugin &plugin) {
+    json.begin_object().member("name", plugin.name);
+    if (const collpress_algorithm *algorithm = plugin.algorithm(); algorithm != nullptr) {
+        json.member("kind", "algorithm")
+            .member("collective", algorithm->collective)
+            .member("compresses", algorithm->compresses != 0)
+            .member("min_ranks", algorithm->min_ranks)
+            .member("power_of_two_ranks", algorithm->power_of_two_ranks != 0)
+            .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0);
+    }
+    if (const collpress_codec *codec = plugin.codec(); codec != nullptr) {
+        json.member("kind", "codec").key("dtypes").begin_array();
+        for (const Dtype &dtype : dtypes) {
+            if ((codec->dtypes & COLLPRESS_DTYPE_BIT(dtype.id)) != 0) json.value(dtype.name);
+        }
+        json.end_array().member("takes_bound", codec->takes_bound != 0).member("lossless", codec->lossless != 0);
+    }
+    json.member("summary", plugin.description->summary == nullptr ? "" : plugin.description->summary).end_object();
+}
+
+} // namespace
+
+const collpress_algorithm *Plugin::algorithm() const {
+    if (description->kind != COLLPRESS_ALGORITHM) return nullptr;
+    return static_cast<const collpress_algorithm *>(description->interface);
+}
+
+const collpress_codec *Plugin::codec() const {
+    if (description->kind != COLLPRESS_CODEC) return nullptr;
+    return static_cast<const collpress_codec *>(description->interface);
+}
+
+const Plugin &PluginCache::load(const std::string &path) {
+    if (const auto known = plugins_.find(path); known != plugins_.end()) return known->second;
+    const Plugin plugin{stem(path), open_plugin(path)};
+    check_complete(path, plugin);
+    return plugins_.emplace(path, plugin).first->second;
+}
+
+void describe_plugins(const std::vector<std::string> &paths) {
+    PluginCache cache;
+    Json json;
+    json.begin_array();
+    for (const std::string &path : paths) describe(json, cache.load(path));
+    json.end_array();
+    std::printf("%s\n", json.text().c_str());
+}
+
+} // namespace collpress

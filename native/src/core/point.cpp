@@ -1,0 +1,382 @@
+#include "core/point.hpp"
+
+#include "collpress/clock.hpp"
+#include "core/operations.hpp"
+#include "measure/buffer.hpp"
+#include "measure/phases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace collpress {
+
+namespace {
+
+// Ends the point on all ranks with the verdict that they agreed on.
+struct Ended {
+    Verdict verdict;
+};
+
+class PointRun {
+  public:
+    PointRun(Session &session, const PlanPoint &point) : session_(session), point_(point), began_ns_(now_ns()) {}
+
+    PointReport run() {
+        try {
+            load();
+            prepare_codec();
+            allocate();
+            check_before();
+            warm_up();
+            time();
+            attribute_phases();
+            check_after();
+            account_codec();
+        } catch (const Ended &ended) {
+            report_.verdict = ended.verdict;
+        }
+        if (report_.verdict.ok()) judge();
+        return std::move(report_);
+    }
+
+  private:
+    template <typename Step>
+    void together(Step &&step) {
+        agree_on(attempt(std::forward<Step>(step)));
+    }
+
+    void agree_on(const Verdict &mine) {
+        Verdict verdict = agree(session_.world, mine);
+        if (!verdict.ok()) throw Ended{std::move(verdict)};
+    }
+
+    bool root() const { return session_.rank == 0; }
+    bool uses_p2p() const { return point_.origin != Origin::library; }
+    std::size_t ranks() const { return static_cast<std::size_t>(session_.size); }
+
+    void load() {
+        report_.effective_algorithm = point_.algorithm;
+        together([&] {
+            if (point_.message_bytes % point_.dtype.bytes != 0) {
+                throw PointError(Status::unsupported, std::to_string(point_.message_bytes) +
+                                                          " bytes are no whole number of " +
+                                                          std::string(point_.dtype.name) + " values");
+            }
+            if (uses_p2p()) load_algorithm();
+            if (!uses_p2p() && point_.count() > std::numeric_limits<int>::max()) {
+                throw PointError(Status::unsupported, "MPI_Allreduce takes at most 2^31-1 elements");
+            }
+            const MappedFile *file = point_.from_file ? &session_.data.open(point_.data_path) : nullptr;
+            data_ = std::make_unique<DataSource>(point_, ranks(), file);
+        });
+        if (uses_p2p()) {
+            report_.known_by = "construction";
+        } else {
+            // Collective, so outside attempt(); what it throws, all ranks throw.
+            const LibraryChoice *choice = nullptr;
+            const Verdict verdict = attempt([&] { choice = &session_.library.allreduce(point_.algorithm); });
+            agree_on(verdict);
+            library_comm_ = choice->comm;
+            report_.effective_algorithm = choice->effective;
+            // With fewer elements than ranks Open MPI's algorithms silently fall back to others.
+            const bool falls_back = point_.algorithm != "default" && point_.count() < ranks();
+            report_.known_by = choice->read_back && !falls_back ? "read back" : "unverified";
+        }
+    }
+
+    void load_algorithm() {
+        algorithm_ = session_.plugins.load(point_.plugin).algorithm();
+        const auto decline = [&](Status status, const std::string &why) {
+            throw PointError(status, "algorithm " + point_.algorithm + " " + why);
+        };
+        if (algorithm_ == nullptr) decline(Status::failed, "is a codec: " + point_.plugin);
+        if (algorithm_->collective != point_.collective)
+            decline(Status::failed, std::string("is for ") + algorithm_->collective);
+        const bool compresses = algorithm_->compresses != 0;
+        if (compresses != (point_.origin == Origin::compressed)) {
+            decline(Status::failed, compresses ? "compresses; ask for it as compressed:"
+                                               : "does not compress; ask for it as reference:");
+        }
+        if (ranks() < algorithm_->min_ranks)
+            decline(Status::unsupported, "needs at least " + std::to_string(algorithm_->min_ranks) + " ranks");
+        if (algorithm_->power_of_two_ranks != 0 && (ranks() & (ranks() - 1)) != 0) {
+            decline(Status::unsupported, "needs a power of two of ranks");
+        }
+        if (algorithm_->count_at_least_ranks != 0 && point_.count() < ranks()) {
+            decline(Status::unsupported, "needs at least as many elements as ranks");
+        }
+        if (point_.message_bytes > MpiP2p::largest_message) {
+            decline(Status::unsupported, "would send messages of more than 2^31-1 bytes");
+        }
+    }
+
+    // Data of all ranks decide what a relative bound means, so this comes before the codec.
+    ValueRange range_of_all() const {
+        ValueRange own{};
+        std::vector<std::byte> slice(point_.message_bytes);
+        data_->copy(static_cast<std::size_t>(session_.rank), 0, data_->count(), slice.data());
+        own = value_range(point_.dtype.id, slice.data(), data_->count());
+        std::array<double, 2> extremes = {-own.minimum, own.maximum};
+        MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_DOUBLE, MPI_MAX, session_.world);
+        return {-extremes[0], extremes[1]};
+    }
+
+    // Relative to the range of all finite values; constant data have none: then relative to their magnitude, and for
+    // zeros to 1. Never below the smallest normal number of the dtype, so that 1/bound is finite.
+    double absolute_bound(const ValueRange &range) const {
+        if (point_.bound == Bound::absolute) return point_.bound_value;
+        double scale = range.width();
+        if (scale == 0) scale = range.magnitude();
+        if (scale == 0) scale = 1;
+        const double smallest = point_.dtype.id == COLLPRESS_FLOAT64 ? std::numeric_limits<double>::min()
+                                                                     : std::numeric_limits<float>::min();
+        return std::clamp(point_.bound_value * scale, smallest, std::numeric_limits<double>::max());
+    }
+
+    void prepare_codec() {
+        if (point_.origin != Origin::compressed) {
+            together([&] { configure_p2p(); });
+            return;
+        }
+        const ValueRange range = range_of_all();
+        together([&] {
+            const collpress_codec *codec = session_.plugins.load(point_.codec_plugin).codec();
+            if (codec == nullptr)
+                throw PointError(Status::failed, "codec " + point_.codec + " is an algorithm: " + point_.codec_plugin);
+            const auto decline = [&](const std::string &why) {
+                throw PointError(Status::unsupported, "codec " + point_.codec + " " + why);
+            };
+            if ((codec->dtypes & COLLPRESS_DTYPE_BIT(point_.dtype.id)) == 0)
+                decline("does not support " + std::string(point_.dtype.name));
+            if (codec->takes_bound != 0 && point_.bound == Bound::none) decline("needs an error bound");
+            if (codec->takes_bound == 0 && point_.bound != Bound::none) decline("takes no error bound");
+            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id), 0};
+            if (point_.bound != Bound::none) {
+                config.abs_bound = absolute_bound(range);
+                report_.abs_bound = config.abs_bound;
+            }
+            codec_ = std::make_unique<CodecContext>(codec, point_.codec, config);
+            if (codec->max_bytes(codec_->get(), point_.count()) > MpiP2p::largest_message) {
+                decline("may make messages of more than 2^31-1 bytes");
+            }
+            codec_bound_ =
+                algorithm_->error_bound(session_.size, point_.op, range.magnitude(), codec->worst_error, codec_->get());
+            configure_p2p();
+        });
+    }
+
+    void configure_p2p() {
+        session_.p2p.configure({point_.dtype.bytes, reduction_of(point_.dtype.id, point_.op), codec_.get()});
+    }
+
+    void allocate() {
+        together([&] {
+            const auto available = available_memory();
+            const double needed = 2.0 * static_cast<double>(point_.message_bytes) * session_.ranks_on_host;
+            if (available >= 0 && needed > static_cast<double>(available)) {
+                throw PointError(Status::out_of_memory,
+                                 "the buffers of " + std::to_string(session_.ranks_on_host) + " ranks need " +
+                                     std::to_string(static_cast<std::uint64_t>(needed)) + " bytes; this machine has " +
+                                     std::to_string(available) + " available");
+            }
+            send_ = Buffer(point_.message_bytes);
+            recv_ = Buffer(point_.message_bytes);
+            data_->copy(static_cast<std::size_t>(session_.rank), 0, data_->count(), send_.data());
+            call_ = {send_.data(), recv_.data(), point_.count(), static_cast<std::uint32_t>(point_.dtype.id),
+                     static_cast<std::uint32_t>(point_.op)};
+            if (!uses_p2p())
+                operation_ = std::make_unique<LibraryAllreduce>(library_comm_, call_);
+            else
+                operation_ = std::make_unique<AlgorithmOperation>(session_.p2p, *algorithm_, call_);
+        });
+    }
+
+    CheckResult check() const {
+        CheckResult own = check_result(*data_, point_.dtype.id, point_.op, recv_.data(), codec_bound_);
+        own.worst_rank = session_.rank;
+        std::vector<CheckResult> all(root() ? ranks() : 0);
+        MPI_Gather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, session_.world);
+        for (std::size_t rank = 1; rank < all.size(); ++rank) all[0].merge(all[rank]);
+        return root() ? all[0] : own;
+    }
+
+    void check_before() {
+        // NaN in every element (-1 for integers): what the operation does not write shows.
+        if (point_.message_bytes != 0) std::memset(recv_.data(), 0xFF, point_.message_bytes);
+        session_.barrier.wait();
+        const std::int64_t start = now_ns();
+        operation_->run();
+        session_.barrier.wait();
+        first_call_s_ = static_cast<double>(now_ns() - start) * 1e-9;
+        agree_on(operation_->verdict());
+        wire_bytes_ = session_.p2p.bytes_sent();
+        const std::int64_t checking = now_ns();
+        first_check_ = check();
+        check_s_ = static_cast<double>(now_ns() - checking) * 1e-9;
+    }
+
+    double left_s() const { return point_.at_most_s - static_cast<double>(now_ns() - began_ns_) * 1e-9; }
+
+    // Like everything that depends on time, rank 0 decides and all follow.
+    std::size_t decided(std::size_t count) const {
+        std::int64_t shared = static_cast<std::int64_t>(count);
+        MPI_Bcast(&shared, 1, MPI_INT64_T, 0, session_.world);
+        return static_cast<std::size_t>(shared);
+    }
+
+    // At most a quarter of the time that is left.
+    void warm_up() {
+        const double fit = std::max(left_s(), 0.0) / 4 / std::max(first_call_s_, 1e-9);
+        report_.warmup = decided(std::min(point_.warmup, static_cast<std::size_t>(std::min(fit, 1e9))));
+        const std::int64_t start = now_ns();
+        for (std::size_t i = 0; i < report_.warmup; ++i) {
+            session_.barrier.wait();
+            operation_->run();
+        }
+        if (report_.warmup != 0)
+            iteration_s_ = static_cast<double>(now_ns() - start) * 1e-9 / static_cast<double>(report_.warmup);
+        else
+            iteration_s_ = first_call_s_;
+    }
+
+    void time() {
+        const double later_s = check_s_ + iteration_s_ * static_cast<double>(uses_p2p() ? point_.instrumented : 0);
+        const std::int64_t deadline =
+            began_ns_ + static_cast<std::int64_t>((std::min(point_.at_most_s, 1e6) - later_s) * 1e9);
+        const Usage before = usage_now();
+        const Timings timings =
+            time_iterations(session_.world, session_.barrier, *operation_,
+                            {point_.min_iterations, point_.max_iterations, point_.precision, deadline, iteration_s_});
+        const Usage after = usage_now();
+        if (!timings.verdict.ok()) throw Ended{timings.verdict};
+        const Usage used = total_usage(before, after);
+        const double mean_s = mean_over_ranks(timings);
+        const std::optional<double> skew_s = start_skew(timings);
+        report_.samples = session_.samples.append(timings);
+        if (root()) {
+            report_.time = TimeReport{summarise(timings.slowest_s),
+                                      timings.start_ns.size(),
+                                      timings.stop_reason,
+                                      !timings.precise,
+                                      mean_s,
+                                      skew_s,
+                                      used};
+        }
+    }
+
+    Usage total_usage(const Usage &before, const Usage &after) const {
+        std::int64_t rss = after.max_rss_bytes;
+        std::array<std::int64_t, 2> switches = {after.voluntary_switches - before.voluntary_switches,
+                                                after.involuntary_switches - before.involuntary_switches};
+        MPI_Allreduce(MPI_IN_PLACE, &rss, 1, MPI_INT64_T, MPI_MAX, session_.world);
+        MPI_Allreduce(MPI_IN_PLACE, switches.data(), 2, MPI_INT64_T, MPI_SUM, session_.world);
+        return {rss, switches[0], switches[1]};
+    }
+
+    double mean_over_ranks(const Timings &timings) const {
+        double sum = 0;
+        for (std::size_t i = 0; i < timings.start_ns.size(); ++i)
+            sum += static_cast<double>(timings.end_ns[i] - timings.start_ns[i]);
+        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, session_.world);
+        return sum * 1e-9 / static_cast<double>(timings.start_ns.size() * ranks());
+    }
+
+    // Median over iterations of (last start - first start); clocks of different machines cannot be compared.
+    std::optional<double> start_skew(const Timings &timings) const {
+        if (!session_.one_host()) return std::nullopt;
+        const auto n = static_cast<int>(timings.start_ns.size());
+        std::vector<std::int64_t> first(timings.start_ns.size());
+        std::vector<std::int64_t> last(timings.start_ns.size());
+        MPI_Reduce(timings.start_ns.data(), first.data(), n, MPI_INT64_T, MPI_MIN, 0, session_.world);
+        MPI_Reduce(timings.start_ns.data(), last.data(), n, MPI_INT64_T, MPI_MAX, 0, session_.world);
+        std::vector<double> skew;
+        for (std::size_t i = 0; i < first.size(); ++i) skew.push_back(static_cast<double>(last[i] - first[i]) * 1e-9);
+        std::sort(skew.begin(), skew.end());
+        return quantile(skew, 0.5);
+    }
+
+    void check_after() {
+        const CheckResult last = check();
+        if (!root()) return;
+        last_was_worse_ = last.worse_than(first_check_);
+        report_.check = CheckReport{last_was_worse_ ? last : first_check_, codec_bound_};
+    }
+
+    void attribute_phases() {
+        if (!uses_p2p() || point_.instrumented == 0) return;
+        // The last timed iteration's result is still to be checked: this pass gets a buffer of its own.
+        Buffer scratch;
+        together([&] { scratch = Buffer(point_.message_bytes); });
+        collpress_call call = call_;
+        call.recv = scratch.data();
+        const std::size_t fit =
+            static_cast<std::size_t>(std::min(point_.at_most_s / 4 / std::max(iteration_s_, 1e-9), 1e9));
+        const std::size_t iterations = decided(std::clamp<std::size_t>(fit, 1, point_.instrumented));
+        report_.phases = measure_phases(session_.world, session_.barrier, iterations,
+                                        [&] { return session_.p2p.run_tagged(*algorithm_, call); });
+        agree_on(session_.p2p.verdict());
+    }
+
+    // Rank 0's whole message in one stream; outside every timed region.
+    void account_codec() {
+        if (codec_ == nullptr) return;
+        together([&] {
+            if (!root()) return;
+            const Buffer stream((*codec_)->max_bytes(codec_->get(), point_.count()));
+            std::size_t bytes = 0;
+            const collpress_codec_result result =
+                (*codec_)->compress(codec_->get(), send_.data(), point_.count(), stream.data(), stream.size(), &bytes);
+            if (result != COLLPRESS_CODEC_OK)
+                throw PointError(Status::failed, "codec " + point_.codec + " " + codec_result_text(result));
+            report_.codec = CodecReport{point_.message_bytes, bytes, wire_bytes_};
+        });
+    }
+
+    void judge() {
+        if (!report_.check.has_value() || report_.check->result.wrong == 0) return;
+        const CheckResult &result = report_.check->result;
+        const auto text = [](double number) {
+            std::array<char, 40> digits;
+            std::snprintf(digits.data(), digits.size(), "%.9g", number);
+            return std::string(digits.data());
+        };
+        report_.verdict = {Status::invalid,
+                           std::string("the result ") +
+                               (last_was_worse_ ? "of the last timed iteration" : "of the check before timing") +
+                               " is wrong in " + std::to_string(result.wrong) +
+                               " elements over all ranks; the worst: rank " + std::to_string(result.worst_rank) +
+                               ", element " + std::to_string(result.worst_index) + ": got " + text(result.worst_got) +
+                               ", expected " + text(result.worst_expected) + " within " + text(result.worst_allowed)};
+    }
+
+    Session &session_;
+    const PlanPoint &point_;
+    const std::int64_t began_ns_;
+    PointReport report_;
+    const collpress_algorithm *algorithm_ = nullptr;
+    MPI_Comm library_comm_ = MPI_COMM_NULL;
+    std::unique_ptr<DataSource> data_;
+    std::unique_ptr<CodecContext> codec_;
+    double codec_bound_ = 0;
+    Buffer send_;
+    Buffer recv_;
+    collpress_call call_{};
+    std::unique_ptr<Operation> operation_;
+    CheckResult first_check_;
+    bool last_was_worse_ = false;
+    std::size_t wire_bytes_ = 0;
+    double first_call_s_ = 0;
+    double iteration_s_ = 0;
+    double check_s_ = 0;
+};
+
+} // namespace
+
+PointReport measure_point(Session &session, const PlanPoint &point) { return PointRun(session, point).run(); }
+
+} // namespace collpress

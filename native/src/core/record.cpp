@@ -1,0 +1,197 @@
+#include "core/record.hpp"
+
+#include "core/json.hpp"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+namespace collpress {
+
+namespace {
+
+constexpr int schema = 1;
+constexpr double missing = std::numeric_limits<double>::quiet_NaN(); // written as null
+
+void write_times(Json &json, const std::optional<TimeReport> &time) {
+    if (!time.has_value()) {
+        json.member("n", 0)
+            .member_null("stop_reason")
+            .member_null("time_s")
+            .member_null("mean_over_ranks_s")
+            .member_null("start_skew_s");
+        return;
+    }
+    const Summary &s = time->summary;
+    json.member("n", time->iterations).member("stop_reason", time->stop_reason).key("time_s").begin_object();
+    json.member("median", s.median)
+        .member("ci_low", s.interval.has_value() ? s.interval->low : missing)
+        .member("ci_high", s.interval.has_value() ? s.interval->high : missing)
+        .member("min", s.minimum)
+        .member("p05", s.p05)
+        .member("p25", s.p25)
+        .member("p75", s.p75)
+        .member("p95", s.p95)
+        .member("p99", s.p99)
+        .member("max", s.maximum)
+        .member("mean", s.mean)
+        .member("sd", s.deviation.value_or(missing))
+        .member("mad", s.absolute_deviation)
+        .end_object();
+    json.member("mean_over_ranks_s", time->mean_over_ranks_s)
+        .member("start_skew_s", time->start_skew_s.value_or(missing));
+}
+
+void write_phases(Json &json, const std::optional<PhaseReport> &phases) {
+    json.key("phases_s");
+    if (!phases.has_value()) {
+        json.null();
+        return;
+    }
+    json.begin_object().member("iterations", phases->iterations).member("total", phases->total_s);
+    for (std::size_t i = 0; i < phase_count; ++i) json.member(phase_names[i], phases->phase_s[i]);
+    json.member("other", phases->other_s).end_object();
+}
+
+void write_codec(Json &json, const std::optional<CodecReport> &codec) {
+    json.key("codec");
+    if (!codec.has_value()) {
+        json.null();
+        return;
+    }
+    const bool has_ratio = codec->compressed_bytes != 0 && codec->raw_bytes != 0;
+    json.begin_object()
+        .member("raw_bytes", codec->raw_bytes)
+        .member("compressed_bytes", codec->compressed_bytes)
+        .member("ratio", has_ratio
+                             ? static_cast<double>(codec->raw_bytes) / static_cast<double>(codec->compressed_bytes)
+                             : missing)
+        .member("wire_bytes", codec->wire_bytes)
+        .end_object();
+}
+
+void write_check(Json &json, const std::optional<CheckReport> &check) {
+    json.key("check");
+    if (!check.has_value()) {
+        json.null();
+        return;
+    }
+    const CheckResult &result = check->result;
+    const bool compared = result.compared != 0;
+    const double mean_square = result.error_squares / static_cast<double>(result.compared);
+    const double psnr = 20 * std::log10(result.value_range()) - 10 * std::log10(mean_square);
+    json.begin_object()
+        .member("max_abs_error", compared ? result.max_abs_error : missing)
+        .member("bound", check->codec_bound)
+        .member("rounding_bound", compared ? result.rounding_bound : missing)
+        .member("mean_error", compared ? result.error_sum / static_cast<double>(result.compared) : missing)
+        .member("value_range", compared ? result.value_range() : missing)
+        .member("psnr_db", compared ? psnr : missing)
+        .key("worst");
+    if (result.has_worst == 0) {
+        json.null();
+    } else {
+        json.begin_object()
+            .member("rank", result.worst_rank)
+            .member("index", result.worst_index)
+            .member("expected", result.worst_expected)
+            .member("got", result.worst_got)
+            .end_object();
+    }
+    json.end_object();
+}
+
+void write_resources(Json &json, const std::optional<TimeReport> &time) {
+    json.key("resources");
+    if (!time.has_value()) {
+        json.null();
+        return;
+    }
+    json.begin_object()
+        .member("max_rss_bytes", time->usage.max_rss_bytes)
+        .member("voluntary_switches", time->usage.voluntary_switches)
+        .member("involuntary_switches", time->usage.involuntary_switches)
+        .end_object();
+}
+
+void write_samples(Json &json, const std::optional<SamplesEntry> &samples) {
+    json.key("samples");
+    if (!samples.has_value()) {
+        json.null();
+        return;
+    }
+    json.begin_object()
+        .member("file", samples->file)
+        .member("offset", samples->offset)
+        .member("bytes", samples->bytes)
+        .member("sha256", samples->sha256)
+        .end_object();
+}
+
+} // namespace
+
+std::string utc_now() {
+    const auto now = std::chrono::system_clock::now();
+    const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
+    const auto seconds = static_cast<std::time_t>(microseconds / 1'000'000);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    std::array<char, 40> text;
+    const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+    std::snprintf(text.data() + length, text.size() - length, ".%06dZ", static_cast<int>(microseconds % 1'000'000));
+    return text.data();
+}
+
+std::string mark_line(const char *kind, const LaunchIdentity &launch, const std::string &key) {
+    Json json;
+    json.begin_object().member("kind", kind).member("schema", schema);
+    if (!key.empty()) json.member("key", key);
+    json.member("launch", launch.launch).member("attempt", launch.attempt).member("utc", utc_now()).end_object();
+    return json.text();
+}
+
+std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, const PointReport &report, int ranks,
+                        std::size_t order, double elapsed_s) {
+    Json json;
+    json.begin_object()
+        .member("kind", "record")
+        .member("schema", schema)
+        .member("key", point.key)
+        .member("id", point.id);
+    json.member("launch", launch.launch)
+        .member("attempt", launch.attempt)
+        .member("order", order)
+        .member("utc", utc_now());
+    json.member("elapsed_s", elapsed_s)
+        .member("by", "core")
+        .member("status", status_name(report.verdict.status))
+        .key("reason");
+    if (report.verdict.ok())
+        json.null();
+    else
+        json.value(report.verdict.reason);
+    json.member("noisy", report.time.has_value() && report.time->noisy);
+
+    json.key("requested").begin_object();
+    for (const auto &[key, value] : point.entries) json.member(key, value);
+    json.end_object();
+    json.key("effective").begin_object();
+    json.member("algorithm", report.effective_algorithm).member("known_by", report.known_by);
+    json.member("abs_bound", report.abs_bound.value_or(missing)).end_object();
+
+    const std::size_t total = point.message_bytes * static_cast<std::size_t>(ranks);
+    json.member("count", point.count()).member("message_bytes", point.message_bytes).member("total_bytes", total);
+    json.member("unique_bytes", total).member("warmup", report.warmup); // slices never overlap and are never repeated
+    write_times(json, report.time);
+    write_phases(json, report.phases);
+    write_codec(json, report.codec);
+    write_check(json, report.check);
+    write_resources(json, report.time);
+    write_samples(json, report.samples);
+    json.end_object();
+    return json.text();
+}
+
+} // namespace collpress

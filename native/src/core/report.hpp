@@ -1,0 +1,59 @@
+// Everything that a point's record says beyond its plan line. Whole on rank 0 only.
+#pragma once
+
+#include "collpress/tag.hpp"
+#include "core/verdict.hpp"
+#include "measure/check.hpp"
+#include "measure/resources.hpp"
+#include "measure/samples.hpp"
+#include "measure/statistics.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace collpress {
+
+struct PhaseReport {
+    std::size_t iterations;
+    double total_s;
+    std::array<double, phase_count> phase_s;
+    double other_s;
+};
+
+struct CodecReport {
+    std::size_t raw_bytes;
+    std::size_t compressed_bytes;
+    std::size_t wire_bytes;
+};
+
+struct CheckReport {
+    CheckResult result;
+    double codec_bound;
+};
+
+struct TimeReport {
+    Summary summary;
+    std::size_t iterations;
+    const char *stop_reason;
+    bool noisy;
+    double mean_over_ranks_s;
+    std::optional<double> start_skew_s; // only where all ranks share a clock
+    Usage usage; // largest resident set of all ranks; switches of all ranks during the timed iterations
+};
+
+struct PointReport {
+    Verdict verdict;
+    std::string effective_algorithm;
+    const char *known_by = "unverified";
+    std::optional<double> abs_bound;
+    std::size_t warmup = 0;
+    std::optional<TimeReport> time;
+    std::optional<PhaseReport> phases;
+    std::optional<CodecReport> codec;
+    std::optional<CheckReport> check;
+    std::optional<SamplesEntry> samples;
+};
+
+} // namespace collpress

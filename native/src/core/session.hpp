@@ -1,0 +1,44 @@
+// What outlives a point: communicators, loaded plugins, mapped files. Nothing of it is made again for each point.
+#pragma once
+
+#include "backends/mpi/library.hpp"
+#include "core/plugin.hpp"
+#include "measure/barrier.hpp"
+#include "measure/data.hpp"
+#include "measure/samples.hpp"
+#include "p2p/mpi_p2p.hpp"
+
+#include <string>
+
+#include <mpi.h>
+
+namespace collpress {
+
+struct Session {
+    // Collective over `world_comm`, which is used for everything outside timed regions.
+    Session(MPI_Comm world_comm, const std::string &samples_path, SamplesMode samples_mode)
+        : world(world_comm), barrier(world_comm), library(world_comm), p2p(world_comm),
+          samples(samples_path, samples_mode, world_comm) {
+        MPI_Comm_rank(world, &rank);
+        MPI_Comm_size(world, &size);
+        MPI_Comm host = MPI_COMM_NULL;
+        MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+        MPI_Comm_size(host, &ranks_on_host);
+        MPI_Comm_free(&host);
+    }
+
+    bool one_host() const { return ranks_on_host == size; }
+
+    MPI_Comm world;
+    int rank = 0;
+    int size = 0;
+    int ranks_on_host = 0;
+    Barrier barrier;
+    Library library;
+    MpiP2p p2p;
+    PluginCache plugins;
+    DataCache data;
+    SamplesFile samples;
+};
+
+} // namespace collpress

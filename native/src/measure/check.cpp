@@ -1,0 +1,315 @@
+#include "measure/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace collpress {
+
+namespace {
+
+constexpr std::size_t chunk_elements = 4096; // all of a chunk's arrays fit the second-level cache
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// One chunk's exact results.
+struct Exact {
+    std::vector<double> value = std::vector<double>(chunk_elements);
+    std::vector<double> correction = std::vector<double>(chunk_elements); // of compensated summation
+    std::vector<double> magnitude = std::vector<double>(chunk_elements);  // sum of |x|: also shows NaN and infinities
+};
+
+class Tally {
+  public:
+    void compare(std::size_t index, double expected, double got, double allowed, double rounding) {
+        const double error = std::fabs(got - expected);
+        const bool wrong = !(error <= allowed);
+        result_.rounding_bound = std::max(result_.rounding_bound, rounding);
+        if (std::isfinite(error)) {
+            result_.exact_minimum = result_.compared == 0 ? expected : std::min(result_.exact_minimum, expected);
+            result_.exact_maximum = result_.compared == 0 ? expected : std::max(result_.exact_maximum, expected);
+            ++result_.compared;
+            result_.max_abs_error = std::max(result_.max_abs_error, error);
+            result_.error_sum += got - expected;
+            result_.error_squares += error * error;
+        }
+        score(index, wrong, wrong ? (std::isfinite(error) ? error - allowed : infinity) : error, expected, got,
+              allowed);
+    }
+
+    // Values that must match as they are: infinities and NaN.
+    void match(std::size_t index, double expected, double got, bool right) {
+        score(index, !right, right ? 0 : infinity, expected, got, 0);
+    }
+
+    // A whole chunk of elements that are all compared and all within their bounds, summed up.
+    struct Chunk {
+        std::size_t length;
+        double max_error = 0;
+        double rounding = 0;
+        double error_sum = 0;
+        double error_squares = 0;
+        double minimum = infinity;
+        double maximum = -infinity;
+    };
+
+    void add(const Chunk &chunk) {
+        result_.exact_minimum = result_.compared == 0 ? chunk.minimum : std::min(result_.exact_minimum, chunk.minimum);
+        result_.exact_maximum = result_.compared == 0 ? chunk.maximum : std::max(result_.exact_maximum, chunk.maximum);
+        result_.compared += chunk.length;
+        result_.max_abs_error = std::max(result_.max_abs_error, chunk.max_error);
+        result_.rounding_bound = std::max(result_.rounding_bound, chunk.rounding);
+        result_.error_sum += chunk.error_sum;
+        result_.error_squares += chunk.error_squares;
+    }
+
+    // Whether an element with this error would be the worst so far.
+    bool would_lead(double error) const {
+        return result_.has_worst == 0 || (result_.wrong == 0 && error > result_.worst_score);
+    }
+
+    void lead(std::size_t index, double expected, double got, double allowed) {
+        score(index, false, std::fabs(got - expected), expected, got, allowed);
+    }
+
+    const CheckResult &result() const { return result_; }
+
+  private:
+    void score(std::size_t index, bool wrong, double score, double expected, double got, double allowed) {
+        const bool first_wrong = wrong && result_.wrong == 0;
+        const bool comparable = wrong == (result_.wrong != 0);
+        result_.wrong += wrong ? 1 : 0;
+        if (result_.has_worst == 0 || first_wrong || (comparable && score > result_.worst_score)) {
+            result_.has_worst = 1;
+            result_.worst_score = score;
+            result_.worst_index = index;
+            result_.worst_expected = expected;
+            result_.worst_got = got;
+            result_.worst_allowed = allowed;
+        }
+    }
+
+    CheckResult result_;
+};
+
+template <typename T>
+class FloatOracle {
+  public:
+    FloatOracle(const DataSource &data, collpress_op op, double codec_bound)
+        : data_(data), op_(op), codec_bound_(codec_bound) {
+        constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+        const double additions = static_cast<double>(data.ranks() - 1);
+        gamma_ = additions * unit / (1 - additions * unit);
+        unit_ = data.ranks() > 1 ? unit : 0;
+    }
+
+    CheckResult check(const T *result) {
+        for (std::size_t first = 0; first < data_.count(); first += chunk_elements) {
+            const std::size_t length = std::min(chunk_elements, data_.count() - first);
+            accumulate(first, length);
+            if (all_within(first, length, result + first)) continue;
+            for (std::size_t i = 0; i < length; ++i) element(first + i, i, static_cast<double>(result[first + i]));
+        }
+        return tally_.result();
+    }
+
+  private:
+    double limit() const {
+        return op_ == COLLPRESS_SUM ? static_cast<double>(std::numeric_limits<T>::max()) : infinity;
+    }
+    double rounding(double magnitude, double expected) const {
+        return op_ == COLLPRESS_SUM ? gamma_ * (magnitude + codec_bound_) + unit_ * std::fabs(expected) : 0;
+    }
+
+    // The usual case, in loops that vectorise: every element of the chunk is compared and within its bound. Otherwise
+    // nothing is tallied, and the elements must be looked at one by one.
+    bool all_within(std::size_t first, std::size_t length, const T *result) {
+        const double *value = exact_.value.data();
+        const double *correction = exact_.correction.data();
+        const double *magnitude = exact_.magnitude.data();
+        const double gamma = op_ == COLLPRESS_SUM ? gamma_ : 0;
+        const double unit = op_ == COLLPRESS_SUM ? unit_ : 0;
+        const double bound = codec_bound_;
+        const double most = limit();
+        double max_error = 0;
+        double max_rounding = 0;
+        double error_sum = 0;
+        double error_squares = 0;
+        double low = infinity;
+        double high = -infinity;
+        double outside = 0; // elements beyond a bound or not comparable
+#pragma omp simd reduction(max : max_error, max_rounding, high) reduction(min : low)                                   \
+    reduction(+ : error_sum, error_squares, outside)
+        for (std::size_t i = 0; i < length; ++i) {
+            const double expected = value[i] + correction[i];
+            const double difference = static_cast<double>(result[i]) - expected;
+            const double error = std::fabs(difference);
+            const double rounding = gamma * (magnitude[i] + bound) + unit * std::fabs(expected);
+            outside += error <= bound + rounding ? 0.0 : 1.0;
+            outside += magnitude[i] + bound < most ? 0.0 : 1.0;
+            max_error = max_error < error ? error : max_error;
+            max_rounding = max_rounding < rounding ? rounding : max_rounding;
+            error_sum += difference;
+            error_squares += difference * difference;
+            low = expected < low ? expected : low;
+            high = high < expected ? expected : high;
+        }
+        if (outside != 0) return false;
+        tally_.add({length, max_error, max_rounding, error_sum, error_squares, low, high});
+        for (std::size_t i = 0; tally_.would_lead(max_error) && i < length; ++i) {
+            const double expected = value[i] + correction[i];
+            const double got = static_cast<double>(result[i]);
+            if (std::fabs(got - expected) == max_error) {
+                tally_.lead(first + i, expected, got, bound + rounding(magnitude[i], expected));
+            }
+        }
+        return true;
+    }
+
+    void accumulate(std::size_t first, std::size_t length) {
+        std::fill_n(exact_.value.begin(), length, op_ == COLLPRESS_SUM ? 0.0 : -infinity);
+        std::fill_n(exact_.correction.begin(), length, 0.0);
+        std::fill_n(exact_.magnitude.begin(), length, 0.0);
+        for (std::size_t rank = 0; rank < data_.ranks(); ++rank) {
+            const T *values = data_.view(rank, first, length, buffer_.data());
+            if (op_ == COLLPRESS_SUM)
+                add(values, length);
+            else
+                keep_larger(values, length);
+        }
+    }
+
+    void add(const T *values, std::size_t length) {
+        for (std::size_t i = 0; i < length; ++i) {
+            const double x = static_cast<double>(values[i]);
+            exact_.magnitude[i] += std::fabs(x);
+            const double before = exact_.value[i];
+            const double sum = before + x;
+            if constexpr (std::is_same_v<T, double>) {
+                const double part = sum - before;
+                exact_.correction[i] += (before - (sum - part)) + (x - part);
+            }
+            exact_.value[i] = sum;
+        }
+    }
+
+    void keep_larger(const T *values, std::size_t length) {
+        for (std::size_t i = 0; i < length; ++i) {
+            const double x = static_cast<double>(values[i]);
+            exact_.magnitude[i] += std::fabs(x);
+            exact_.value[i] = exact_.value[i] < x ? x : exact_.value[i];
+        }
+    }
+
+    void element(std::size_t index, std::size_t i, double got) {
+        const double magnitude = exact_.magnitude[i];
+        if (!(magnitude + codec_bound_ < limit())) return special(index, got);
+        const double expected = exact_.value[i] + exact_.correction[i];
+        const double own_rounding = rounding(magnitude, expected);
+        tally_.compare(index, expected, got, codec_bound_ + own_rounding, own_rounding);
+    }
+
+    // An element with NaN or infinities, or whose sum may leave the dtype's range, or under a codec without a bound.
+    void special(std::size_t index, double got) {
+        bool nan = false;
+        bool positive = false;
+        bool negative = false;
+        bool near_one = false; // the result is one rank's value
+        double largest = -infinity;
+        T one;
+        for (std::size_t rank = 0; rank < data_.ranks(); ++rank) {
+            const double x = static_cast<double>(*data_.view(rank, index, 1, &one));
+            nan = nan || std::isnan(x);
+            positive = positive || x == infinity;
+            negative = negative || x == -infinity;
+            near_one = near_one || x == got || std::fabs(x - got) <= codec_bound_;
+            largest = largest < x ? x : largest;
+        }
+        constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+        if (op_ == COLLPRESS_MAX) {
+            if (nan) return tally_.match(index, not_a_number, got, near_one || std::isnan(got));
+            if (std::isinf(largest)) return tally_.match(index, largest, got, got == largest);
+            return tally_.compare(index, largest, got, codec_bound_, 0);
+        }
+        if (nan || (positive && negative)) return tally_.match(index, not_a_number, got, std::isnan(got));
+        if (positive) return tally_.match(index, infinity, got, got == infinity);
+        if (negative) return tally_.match(index, -infinity, got, got == -infinity);
+    }
+
+    const DataSource &data_;
+    collpress_op op_;
+    double codec_bound_;
+    double gamma_;
+    double unit_;
+    Exact exact_;
+    std::vector<T> buffer_ = std::vector<T>(chunk_elements);
+    Tally tally_;
+};
+
+CheckResult check_integers(const DataSource &data, collpress_op op, const std::int32_t *result, double codec_bound) {
+    Tally tally;
+    std::vector<std::int64_t> exact(chunk_elements);
+    std::vector<std::int32_t> buffer(chunk_elements);
+    for (std::size_t first = 0; first < data.count(); first += chunk_elements) {
+        const std::size_t length = std::min(chunk_elements, data.count() - first);
+        const std::int64_t start = op == COLLPRESS_SUM ? 0 : std::numeric_limits<std::int64_t>::min();
+        std::fill_n(exact.begin(), length, start);
+        for (std::size_t rank = 0; rank < data.ranks(); ++rank) {
+            const std::int32_t *values = data.view(rank, first, length, buffer.data());
+            for (std::size_t i = 0; i < length; ++i) {
+                const std::int64_t x = values[i];
+                exact[i] = op == COLLPRESS_SUM ? exact[i] + x : std::max(exact[i], x);
+            }
+        }
+        for (std::size_t i = 0; i < length; ++i) {
+            const auto wrapped = static_cast<std::int32_t>(static_cast<std::uint32_t>(exact[i]));
+            tally.compare(first + i, wrapped, result[first + i], codec_bound, 0);
+        }
+    }
+    return tally.result();
+}
+
+} // namespace
+
+bool CheckResult::worse_than(const CheckResult &other) const {
+    if ((wrong != 0) != (other.wrong != 0)) return wrong != 0;
+    return has_worst != 0 && (other.has_worst == 0 || worst_score > other.worst_score);
+}
+
+void CheckResult::merge(const CheckResult &other) {
+    if (other.worse_than(*this)) {
+        has_worst = other.has_worst;
+        worst_score = other.worst_score;
+        worst_allowed = other.worst_allowed;
+        worst_expected = other.worst_expected;
+        worst_got = other.worst_got;
+        worst_index = other.worst_index;
+        worst_rank = other.worst_rank;
+    }
+    if (other.compared != 0) {
+        exact_minimum = compared == 0 ? other.exact_minimum : std::min(exact_minimum, other.exact_minimum);
+        exact_maximum = compared == 0 ? other.exact_maximum : std::max(exact_maximum, other.exact_maximum);
+    }
+    max_abs_error = std::max(max_abs_error, other.max_abs_error);
+    rounding_bound = std::max(rounding_bound, other.rounding_bound);
+    error_sum += other.error_sum;
+    error_squares += other.error_squares;
+    compared += other.compared;
+    wrong += other.wrong;
+}
+
+CheckResult check_result(const DataSource &data, collpress_dtype dtype, collpress_op op, const void *result,
+                         double codec_bound) {
+    switch (dtype) {
+    case COLLPRESS_FLOAT32:
+        return FloatOracle<float>(data, op, codec_bound).check(static_cast<const float *>(result));
+    case COLLPRESS_FLOAT64:
+        return FloatOracle<double>(data, op, codec_bound).check(static_cast<const double *>(result));
+    case COLLPRESS_INT32:
+        return check_integers(data, op, static_cast<const std::int32_t *>(result), codec_bound);
+    }
+    return {};
+}
+
+} // namespace collpress

@@ -1,0 +1,118 @@
+#include "measure/data.hpp"
+
+#include "core/verdict.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace collpress {
+
+MappedFile::MappedFile(const std::string &path) {
+    const auto fail = [&](const char *what) {
+        throw std::runtime_error("data file " + path + " cannot be " + what + ": " + std::strerror(errno));
+    };
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) fail("opened");
+    struct stat facts{};
+    if (fstat(file, &facts) != 0) {
+        close(file);
+        fail("examined");
+    }
+    size_ = static_cast<std::size_t>(facts.st_size);
+    if (size_ != 0) {
+        void *memory = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
+        if (memory == MAP_FAILED) {
+            close(file);
+            fail("mapped");
+        }
+        data_ = static_cast<const std::byte *>(memory);
+    }
+    close(file);
+}
+
+MappedFile::~MappedFile() {
+    if (data_ != nullptr) munmap(const_cast<std::byte *>(data_), size_);
+}
+
+const MappedFile &DataCache::open(const std::string &path) {
+    if (const auto known = files_.find(path); known != files_.end()) return known->second;
+    return files_.emplace(std::piecewise_construct, std::forward_as_tuple(path), std::forward_as_tuple(path))
+        .first->second;
+}
+
+DataSource::DataSource(const PlanPoint &point, std::size_t ranks, const MappedFile *file)
+    : dtype_(point.dtype), count_(point.count()), ranks_(ranks), file_(file) {
+    if (file == nullptr) return;
+    if (file->size() / dtype_.bytes < point.data_elements) {
+        throw PointError(Status::failed, "data file " + point.data_path + " has " + std::to_string(file->size()) +
+                                             " bytes, not the " + std::to_string(point.data_elements) +
+                                             " elements that the plan names");
+    }
+    if (count_ != 0 && point.data_elements / count_ < ranks) {
+        throw PointError(Status::unsupported, "the dataset has " + std::to_string(point.data_elements) +
+                                                  " elements, too few for " + std::to_string(ranks) + " ranks with " +
+                                                  std::to_string(count_) + " each");
+    }
+}
+
+void DataSource::copy(std::size_t rank, std::size_t first, std::size_t length, void *to) const {
+    const auto typed = [&](auto *values) {
+        const auto *from = view(rank, first, length, values);
+        if (from != values && length != 0) std::memcpy(to, from, length * dtype_.bytes);
+    };
+    switch (dtype_.id) {
+    case COLLPRESS_FLOAT32:
+        return typed(static_cast<float *>(to));
+    case COLLPRESS_FLOAT64:
+        return typed(static_cast<double *>(to));
+    case COLLPRESS_INT32:
+        return typed(static_cast<std::int32_t *>(to));
+    }
+}
+
+double ValueRange::magnitude() const {
+    return maximum >= minimum ? std::max(std::fabs(minimum), std::fabs(maximum)) : 0;
+}
+
+namespace {
+
+template <typename T>
+ValueRange finite_range(const T *values, std::size_t count) {
+    T low = std::numeric_limits<T>::max();
+    T high = std::numeric_limits<T>::lowest();
+    bool any = false;
+    for (std::size_t i = 0; i < count; ++i) {
+        const T value = values[i];
+        const bool finite = value >= std::numeric_limits<T>::lowest() && value <= std::numeric_limits<T>::max();
+        any |= finite;
+        low = finite && value < low ? value : low;
+        high = finite && value > high ? value : high;
+    }
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return any ? ValueRange{static_cast<double>(low), static_cast<double>(high)} : ValueRange{infinity, -infinity};
+}
+
+} // namespace
+
+ValueRange value_range(collpress_dtype dtype, const void *values, std::size_t count) {
+    switch (dtype) {
+    case COLLPRESS_FLOAT32:
+        return finite_range(static_cast<const float *>(values), count);
+    case COLLPRESS_FLOAT64:
+        return finite_range(static_cast<const double *>(values), count);
+    case COLLPRESS_INT32:
+        return finite_range(static_cast<const std::int32_t *>(values), count);
+    }
+    return {};
+}
+
+} // namespace collpress

@@ -1,0 +1,46 @@
+// The timed iterations of one point: batches, and the rule that ends them.
+#pragma once
+
+#include "collpress/algorithm.h"
+
+#include "core/verdict.hpp"
+#include "measure/barrier.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <mpi.h>
+
+namespace collpress {
+
+// One collective operation with its buffers, ready to be called again and again.
+class Operation {
+  public:
+    virtual ~Operation() = default;
+    virtual void run() = 0;
+    virtual const Verdict &verdict() const = 0; // the first fault so far
+};
+
+struct TimingLimits {
+    std::size_t min_iterations;
+    std::size_t max_iterations;
+    double precision;
+    std::int64_t deadline_ns; // on rank 0's clock
+    double estimate_s;        // of one iteration, the barrier included, to size the first batch
+};
+
+struct Timings {
+    std::vector<std::int64_t> start_ns; // this rank's clock, one for each iteration
+    std::vector<std::int64_t> end_ns;
+    std::vector<double> slowest_s; // rank 0: the maximum over ranks for each iteration
+    const char *stop_reason = nullptr;
+    bool precise = false;
+    Verdict verdict; // agreed by all ranks
+};
+
+// Collective. Batches double the number of iterations; after each, outside the timed region, rank 0 decides and tells
+// the others, so all stop at the same iteration. Whatever the deadline, min(3, min_iterations) iterations are run.
+Timings time_iterations(MPI_Comm comm, const Barrier &barrier, Operation &operation, const TimingLimits &limits);
+
+} // namespace collpress

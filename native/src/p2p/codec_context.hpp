@@ -1,0 +1,57 @@
+// A codec's context, destroyed with its owner, and words for a codec's result codes.
+#pragma once
+
+#include "collpress/codec.h"
+
+#include "core/verdict.hpp"
+
+#include <string>
+
+namespace collpress {
+
+inline const char *codec_result_text(collpress_codec_result result) {
+    switch (result) {
+    case COLLPRESS_CODEC_OK:
+        return "ok";
+    case COLLPRESS_CODEC_UNSUPPORTED:
+        return "does not support this dtype or configuration";
+    case COLLPRESS_CODEC_SMALL_BUFFER:
+        return "needs a larger buffer than it said";
+    case COLLPRESS_CODEC_BAD_STREAM:
+        return "cannot read a stream that it made";
+    case COLLPRESS_CODEC_BAD_INPUT:
+        return "cannot represent values of this data";
+    case COLLPRESS_CODEC_FAILED:
+        return "failed inside";
+    }
+    return "returned an unknown result";
+}
+
+class CodecContext {
+  public:
+    // Throws PointError: unsupported when the codec declines, else failed.
+    CodecContext(const collpress_codec *codec, const std::string &name, const collpress_codec_config &config)
+        : codec_(codec), name_(name) {
+        collpress_codec_result result = COLLPRESS_CODEC_OK;
+        context_ = codec->create(&config, &result);
+        if (context_ == nullptr) {
+            const bool declined = result == COLLPRESS_CODEC_UNSUPPORTED;
+            throw PointError(declined ? Status::unsupported : Status::failed,
+                             "codec " + name + " " + codec_result_text(result));
+        }
+    }
+    ~CodecContext() { codec_->destroy(context_); }
+    CodecContext(const CodecContext &) = delete;
+    CodecContext &operator=(const CodecContext &) = delete;
+
+    const collpress_codec *operator->() const { return codec_; }
+    void *get() const { return context_; }
+    const std::string &name() const { return name_; }
+
+  private:
+    const collpress_codec *codec_;
+    std::string name_;
+    void *context_ = nullptr;
+};
+
+} // namespace collpress

@@ -1,0 +1,164 @@
+#include "p2p/mpi_p2p.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace collpress {
+
+namespace {
+
+constexpr int tag = 0;
+
+struct NoTag {
+    NoTag(PhaseTimes &, Phase) {}
+};
+
+} // namespace
+
+// The functions of the C interface, with and without tags: timed iterations pay nothing for the tags.
+template <bool tagged>
+struct MpiP2p::Primitives {
+    using Scope = std::conditional_t<tagged, Tag, NoTag>;
+
+    static MpiP2p &of(void *self) { return *static_cast<MpiP2p *>(self); }
+
+    static int length(MpiP2p &p2p, std::size_t bytes) {
+        if (bytes > largest_message)
+            p2p.keep_fault("a message of ", std::to_string(bytes), " bytes is too large for MPI");
+        return static_cast<int>(std::min(bytes, largest_message));
+    }
+
+    static collpress_request send(void *self, const void *buffer, std::size_t bytes, std::int32_t to) {
+        MpiP2p &p2p = of(self);
+        const Scope timed(p2p.times_, Phase::send);
+        const collpress_request request = p2p.slot();
+        p2p.bytes_sent_ += bytes;
+        p2p.check(MPI_Isend(buffer, length(p2p, bytes), MPI_BYTE, to, tag, p2p.comm_,
+                            &p2p.requests_[static_cast<std::size_t>(request)]),
+                  "MPI_Isend");
+        return request;
+    }
+
+    static collpress_request receive(void *self, void *buffer, std::size_t capacity, std::int32_t from) {
+        MpiP2p &p2p = of(self);
+        const Scope timed(p2p.times_, Phase::send);
+        const collpress_request request = p2p.slot();
+        p2p.check(MPI_Irecv(buffer, length(p2p, capacity), MPI_BYTE, from, tag, p2p.comm_,
+                            &p2p.requests_[static_cast<std::size_t>(request)]),
+                  "MPI_Irecv");
+        return request;
+    }
+
+    static std::size_t wait(void *self, collpress_request request) {
+        MpiP2p &p2p = of(self);
+        const Scope timed(p2p.times_, Phase::wait);
+        MPI_Status status;
+        int bytes = 0;
+        p2p.check(MPI_Wait(&p2p.requests_[static_cast<std::size_t>(request)], &status), "MPI_Wait");
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        p2p.free_slots_.push_back(request);
+        return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
+    }
+
+    static void reduce(void *self, void *inout, const void *in, std::size_t count) {
+        MpiP2p &p2p = of(self);
+        const Scope timed(p2p.times_, Phase::reduce);
+        p2p.setup_.reduction(inout, in, count);
+    }
+
+    static void copy(void *, void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+    static void *scratch(void *self, std::size_t bytes) { return of(self).arena_.take(bytes); }
+
+    static std::size_t capacity(void *self, std::size_t count) {
+        CodecContext &codec = *of(self).setup_.codec;
+        return codec->max_bytes(codec.get(), count);
+    }
+
+    static std::size_t compress(void *self, const void *in, std::size_t count, void *out, std::size_t capacity) {
+        MpiP2p &p2p = of(self);
+        const Scope timed(p2p.times_, Phase::compress);
+        CodecContext &codec = *p2p.setup_.codec;
+        std::size_t bytes = 0;
+        const collpress_codec_result result = codec->compress(codec.get(), in, count, out, capacity, &bytes);
+        if (result == COLLPRESS_CODEC_OK && bytes <= capacity) return bytes;
+        if (result == COLLPRESS_CODEC_OK) {
+            p2p.keep_fault("codec ", codec.name(), " wrote ", std::to_string(bytes), " bytes into ",
+                           std::to_string(capacity));
+        } else {
+            p2p.keep_fault("codec ", codec.name(), " ", codec_result_text(result), " (compress, ",
+                           std::to_string(count), " values)");
+        }
+        return 0; // the peer gets an empty stream, and its fault, instead of waiting for ever
+    }
+
+    static void decompress(void *self, const void *in, std::size_t bytes, void *out, std::size_t count) {
+        MpiP2p &p2p = of(self);
+        const Scope timed(p2p.times_, Phase::decompress);
+        CodecContext &codec = *p2p.setup_.codec;
+        const collpress_codec_result result = codec->decompress(codec.get(), in, bytes, out, count);
+        if (result != COLLPRESS_CODEC_OK) {
+            p2p.keep_fault("codec ", codec.name(), " ", codec_result_text(result), " (decompress, ",
+                           std::to_string(bytes), " bytes)");
+        }
+    }
+
+    static void step(void *) {}
+
+    static collpress_p2p table(MpiP2p &self, std::int32_t rank, std::int32_t size) {
+        return {&self, rank, size, 0, send, receive, wait, reduce, copy, scratch, capacity, compress, decompress, step};
+    }
+};
+
+MpiP2p::MpiP2p(MPI_Comm parent) {
+    MPI_Comm_dup(parent, &comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(comm_, &rank);
+    MPI_Comm_size(comm_, &size);
+    plain_ = Primitives<false>::table(*this, rank, size);
+    tagged_ = Primitives<true>::table(*this, rank, size);
+}
+
+MpiP2p::~MpiP2p() { MPI_Comm_free(&comm_); }
+
+void MpiP2p::configure(const P2pSetup &setup) {
+    setup_ = setup;
+    plain_.element_bytes = tagged_.element_bytes = static_cast<std::uint32_t>(setup.element_bytes);
+    verdict_ = {};
+}
+
+void MpiP2p::run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table) {
+    arena_.rewind();
+    bytes_sent_ = 0;
+    algorithm.run(&table, &call);
+}
+
+PhaseTimes MpiP2p::run_tagged(const collpress_algorithm &algorithm, const collpress_call &call) {
+    times_ = {};
+    run(algorithm, call, tagged_);
+    return times_;
+}
+
+void MpiP2p::check(int mpi_result, const char *what) {
+    if (mpi_result == MPI_SUCCESS) return;
+    std::string text(MPI_MAX_ERROR_STRING, '\0');
+    int length = 0;
+    MPI_Error_string(mpi_result, text.data(), &length);
+    text.resize(static_cast<std::size_t>(length));
+    keep_fault(what, ": ", text);
+}
+
+collpress_request MpiP2p::slot() {
+    if (free_slots_.empty()) {
+        requests_.push_back(MPI_REQUEST_NULL);
+        return static_cast<collpress_request>(requests_.size() - 1);
+    }
+    const collpress_request request = free_slots_.back();
+    free_slots_.pop_back();
+    return request;
+}
+
+} // namespace collpress

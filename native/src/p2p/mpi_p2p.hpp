@@ -1,0 +1,74 @@
+// The point-to-point interface over MPI.
+//
+// Messages travel as bytes on a communicator of their own with one tag, so they match in the order posted. Faults are
+// kept and reported after the call; the call itself always completes, because its peers wait for it.
+#pragma once
+
+#include "collpress/algorithm.h"
+#include "collpress/tag.hpp"
+
+#include "core/verdict.hpp"
+#include "p2p/arena.hpp"
+#include "p2p/codec_context.hpp"
+#include "p2p/reduction.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+namespace collpress {
+
+// What a call needs besides its buffers; `codec` is null for algorithms that do not compress.
+struct P2pSetup {
+    std::size_t element_bytes;
+    Reduction reduction;
+    CodecContext *codec;
+};
+
+class MpiP2p {
+  public:
+    // Collective over `parent`, which is duplicated.
+    explicit MpiP2p(MPI_Comm parent);
+    ~MpiP2p();
+    MpiP2p(const MpiP2p &) = delete;
+    MpiP2p &operator=(const MpiP2p &) = delete;
+
+    // Messages above this cannot be sent; the caller keeps away from them.
+    static constexpr std::size_t largest_message = 2147483647;
+
+    void configure(const P2pSetup &setup);
+    void run(const collpress_algorithm &algorithm, const collpress_call &call) { run(algorithm, call, plain_); }
+    // The same with every primitive's time charged to its phase: slower, so never in timed iterations.
+    PhaseTimes run_tagged(const collpress_algorithm &algorithm, const collpress_call &call);
+
+    std::size_t bytes_sent() const { return bytes_sent_; } // by this rank in the last call
+    const Verdict &verdict() const { return verdict_; }    // the first fault since configure()
+
+  private:
+    template <bool tagged>
+    struct Primitives;
+
+    void run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table);
+    template <typename... Text>
+    void keep_fault(const Text &...text) {
+        if (verdict_.ok()) verdict_ = {Status::failed, (std::string() + ... + text)};
+    }
+    void check(int mpi_result, const char *what);
+    collpress_request slot();
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    collpress_p2p plain_{};
+    collpress_p2p tagged_{};
+    P2pSetup setup_{};
+    Arena arena_;
+    std::vector<MPI_Request> requests_;
+    std::vector<collpress_request> free_slots_;
+    std::size_t bytes_sent_ = 0;
+    PhaseTimes times_;
+    Verdict verdict_;
+};
+
+} // namespace collpress

@@ -1,0 +1,10 @@
+// One element of one rank is NaN.
+#include "linear.hpp"
+
+static void run(const collpress_p2p *p2p, const collpress_call *call) {
+    const collpress::P2p comm(p2p);
+    faulty::linear(comm, call);
+    if (comm.rank() == 1) faulty::spoil(comm, call, call->count / 3, 0xFF);
+}
+
+FAULTY_PLUGIN(run, "a NaN on rank 1")

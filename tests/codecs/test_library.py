@@ -1,0 +1,135 @@
+"""Loading plugins, listing codecs, and the bench's summary."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from collpress.cli import main
+from collpress.codecs import Codec
+from collpress.codecs.catalog import built_codecs
+from collpress.errors import CollpressError
+from collpress.verbs import codecs as verb
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def built(plugins: dict[str, Path], tmp_path: Path) -> Path:
+    """A checkout in which the codecs are built."""
+    record = tmp_path / "results/native/local/build.json"
+    record.parent.mkdir(parents=True)
+    entries = [{"name": name, "kind": "codec", "path": str(path)} for name, path in plugins.items() if "-" not in name]
+    entries.append({"name": "ring", "kind": "algorithm", "path": "ring.so"})
+    record.write_text(json.dumps({"schema": 1, "platform": "local", "plugins": entries[::-1]}), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_codec_says_what_it_is(plugins: dict[str, Path]) -> None:
+    said = {name: Codec(plugins[name]) for name in ("none", "deltapack", "int8", "bf16", "zfp")}
+    assert {name for name, codec in said.items() if codec.takes_bound} == {"deltapack", "zfp"}
+    assert {name for name, codec in said.items() if codec.lossless} == {"none"}
+    assert said["none"].dtypes == ("float32", "float64", "int32")
+    assert said["deltapack"].dtypes == ("float32", "float64")
+    assert all(codec.name == name and codec.summary for name, codec in said.items())
+
+
+def test_streams_may_be_given_as_bytes(plugins: dict[str, Path]) -> None:
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    codec = Codec(plugins["deltapack"])
+    stream = codec.compress(values, 0.25).tobytes()
+    assert np.abs(codec.decompress(stream, 12, np.float32, 0.25) - values.ravel()).max() <= 0.25
+
+
+def test_what_is_not_a_plugin_is_named(tmp_path: Path) -> None:
+    (tmp_path / "fake.so").write_bytes(b"no library")
+    with pytest.raises(CollpressError, match="cannot load"):
+        Codec(tmp_path / "fake.so")
+    with pytest.raises(CollpressError, match="cannot load"):
+        Codec(tmp_path / "absent.so")
+
+
+def test_arrays_that_the_codec_cannot_read_are_refused(plugins: dict[str, Path]) -> None:
+    with Codec(plugins["none"]).context(np.float32) as context:
+        stream = np.empty(400, dtype=np.uint8)
+        with pytest.raises(CollpressError, match="contiguous"):
+            context.compress_into(np.zeros(20, np.float32)[::2], stream)
+        with pytest.raises(CollpressError, match="contiguous"):
+            context.compress_into(np.zeros(20, np.float64), stream)
+
+
+def test_codecs_are_listed_in_order(built: Path) -> None:
+    assert [codec.name for codec in built_codecs("local", built)] == ["bf16", "deltapack", "int8", "none", "zfp"]
+
+
+def test_nothing_built_says_how_to_build(tmp_path: Path) -> None:
+    with pytest.raises(CollpressError, match="collpress build --platform throttled"):
+        built_codecs("throttled", tmp_path)
+
+
+def test_the_verb_lists_codecs(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verb, "built_codecs", functools.partial(built_codecs, root=built))
+    assert main(["codecs", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert set(listed) == {"machine", "rows", "summary"}
+    assert listed["rows"][1] | {"summary": ""} == {
+        "name": "deltapack",
+        "dtypes": ["float32", "float64"],
+        "takes_bound": True,
+        "lossless": False,
+        "summary": "",
+    }
+    assert main(["codecs"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 6
+
+
+def bench_module() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("bench_codecs", ROOT / "bench" / "codecs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_bench_measures_every_codec(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = bench_module()
+    monkeypatch.setattr(bench, "built_codecs", lambda platform, root: built_codecs(platform, built))
+    monkeypatch.setattr(bench, "pin", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["codecs.py", "--json", "--megabytes", "1", "--repetitions", "2"])
+    assert bench.main() == 0
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    summary = result["summary"]
+    assert summary["compress_over_memcpy"] > 0
+    assert summary["decompress_over_memcpy"] > 0
+    assert summary["compress_over_zfp"] > 0
+    assert 3 < summary["ratio_power_law_1e-3"] < 8
+    assert 0.5 < summary["max_error_over_bound"] <= 1
+    assert 0 <= summary["bias_over_bound"] < 0.01
+    rows = [r for r in result["rows"] if r["dataset"] == "synthetic/power-law"]
+    assert {r["codec"] for r in rows} == {"memcpy", "none", "bf16", "deltapack", "int8", "zfp"}
+    by_bound = {r["bound"]: r for r in rows if r["codec"] == "deltapack"}
+    assert set(by_bound) == {"rel 1e-2", "rel 1e-3", "rel 1e-4"}
+    assert by_bound["rel 1e-4"]["psnr_db"] > by_bound["rel 1e-2"]["psnr_db"] + 30
+
+
+def test_the_bench_without_a_build_says_how_to_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = bench_module()
+    monkeypatch.setattr(bench, "built_codecs", lambda platform, root: built_codecs(platform, tmp_path))
+    monkeypatch.setattr(sys, "argv", ["codecs.py"])
+    assert bench.main() == 2
+    assert "./run collpress build" in capsys.readouterr().err

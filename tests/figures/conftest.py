@@ -1,0 +1,21 @@
+"""Figures of the fabricated campaign of tests/cube."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cube"))
+
+from collpress.cube.build import build_cube
+from synthetic_campaign import small
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`results/campaigns/<campaign>/<platform>` with a plan, journals and a cube."""
+    directory = small().write(tmp_path_factory.mktemp("results é"))
+    build_cube(directory, root=directory)
+    return directory

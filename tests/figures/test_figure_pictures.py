@@ -1,0 +1,180 @@
+"""What a picture shows: no text over another, statuses told apart without colour, sense from odd cubes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from collpress.cube.build import build_cube
+from collpress.figures import style
+from collpress.figures.drawing import Drawing, Table
+from collpress.figures.marks import MARKS
+from collpress.figures.registry import figure_names, load
+from collpress.records import Status
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+from synthetic_campaign import Campaign, KiB, failing, quick, small
+
+
+def crowded() -> Campaign:
+    """Nine algorithms at so many sizes that labels have no room; one line and one size are lost."""
+    campaign = Campaign(launches=6)
+    names = [
+        f"library:{n}"
+        for n in ("default", "basic_linear", "nonoverlapping", "recursive_doubling", "ring", "rabenseifner")
+    ]
+    names += [f"reference:{n}" for n in ("recursive_doubling", "ring", "rabenseifner")]
+    for name in names:
+        for power in range(3, 24):
+            lost = () if name == "library:ring" or power == 9 else None
+            campaign.add("many", algorithm=name, message_bytes=2**power, launches=lost)
+    return campaign
+
+
+def one_size() -> Campaign:
+    campaign = Campaign(launches=1)
+    for name in ("library:default", "library:ring"):
+        campaign.add("single", algorithm=name, message_bytes=4 * KiB)
+    return campaign
+
+
+def nothing_ok() -> Campaign:
+    campaign = Campaign(launches=2)
+    campaign.add("broken", outcome=failing("crashed", "signal 11"))
+    campaign.add("broken", algorithm="library:ring", unsupported="the library does not offer it")
+    return campaign
+
+
+def every_status() -> Campaign:
+    campaign = Campaign(launches=1)
+    for i, status in enumerate(Status):
+        if status not in (Status.OK, Status.UNSUPPORTED, Status.NOT_RUN):
+            campaign.add("statuses", message_bytes=8 << i, outcome=failing(status.value, f"because of {status.value}"))
+    campaign.add("statuses", message_bytes=8 << 20)
+    campaign.add("statuses", message_bytes=8 << 21, launches=())
+    campaign.add("statuses", message_bytes=8 << 22, unsupported="not offered")
+    return campaign
+
+
+CASES = {
+    "quick": quick,
+    "crowded": crowded,
+    "one size": one_size,
+    "nothing ok": nothing_ok,
+    "every status": every_status,
+}
+
+
+@pytest.fixture(scope="module")
+def cubes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.DataTree]:
+    out = {}
+    for name, make in CASES.items():
+        root = tmp_path_factory.mktemp("case")
+        out[name] = build_cube(make().write(root), root=root)
+    return out
+
+
+def draw(name: str, cube: xr.DataTree) -> Drawing:
+    with style.house():
+        drawing = load(name)(cube)
+        FigureCanvasAgg(drawing.figure).draw()
+    return drawing
+
+
+@pytest.fixture
+def drawn_texts(monkeypatch: pytest.MonkeyPatch) -> list[Text]:
+    """Every text that is really drawn (a tick's label outside the view is not)."""
+    seen: list[Text] = []
+    original = Text.draw
+
+    def recording(self: Text, renderer: RendererBase, *rest: object, **more: object) -> None:
+        if self.get_visible() and self.get_text().strip():
+            seen.append(self)
+        original(self, renderer, *rest, **more)
+
+    monkeypatch.setattr(Text, "draw", recording)
+    return seen
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", figure_names())
+def test_no_text_lies_on_another_and_none_leaves_the_page(
+    cubes: dict[str, xr.DataTree], drawn_texts: list[Text], name: str, case: str
+) -> None:
+    figure = draw(name, cubes[case]).figure
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    boxes = [(t.get_text(), t.get_window_extent(renderer).extents) for t in drawn_texts]
+    width, height = figure.get_size_inches() * figure.dpi
+    assert len(boxes) > 5
+    for text, (x0, y0, x1, y1) in boxes:
+        assert min(x0, y0, width - x1, height - y1) >= 0, f"{text} leaves the page"
+    for (one, a), (other, b) in combinations(boxes, 2):
+        over = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+        # a glyph's box is taller than its ink: touching boxes are no overlap that an eye sees
+        assert over[0] <= 0.5 or over[1] <= 2.5, f'"{one}" and "{other}" overlap'
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_coverage_counts_are_those_of_the_cube(cubes: dict[str, xr.DataTree], case: str) -> None:
+    table = draw("coverage", cubes[case]).table
+    planned, ok = (sum(row[table.columns.index(n)] for row in table.rows) for n in ("planned", "ok"))
+    assert (planned, ok) == (cubes[case].attrs["planned_points"], cubes[case].attrs["ok_points"])
+
+
+def test_every_status_has_a_mark_and_no_two_look_alike_without_colour() -> None:
+    assert set(MARKS) == {s.value for s in Status}
+    assert len({(m.glyph, m.hatch) for m in MARKS.values()}) == len(MARKS)
+    assert len({m.glyph for m in MARKS.values()}) == len(MARKS)
+
+
+def test_reasons_are_listed_in_the_picture(cubes: dict[str, xr.DataTree]) -> None:
+    figure = draw("coverage", cubes["every status"]).figure
+    said = {t.get_text() for t in figure.findobj(Text)}
+    assert "1 crashed: because of crashed" in said
+    assert "1 unsupported: not offered" in said
+    assert "1 not run: never started" in said
+
+
+def test_a_cube_without_an_ok_point_still_gives_a_latency_figure_that_says_so(cubes: dict[str, xr.DataTree]) -> None:
+    drawing = draw("latency", cubes["nothing ok"])
+    said = {t.get_text() for t in drawing.figure.findobj(Text)}
+    assert "no point is ok" in said
+    assert any("ring (lib.): unsupported" in t for t in said)
+    assert "No point is ok" in drawing.caption
+
+
+def test_one_launch_claims_no_confidence(cubes: dict[str, xr.DataTree]) -> None:
+    assert "one launch gives no confidence limits" in draw("latency", cubes["one size"]).caption
+
+
+def test_six_launches_claim_their_exact_confidence(cubes: dict[str, xr.DataTree]) -> None:
+    assert "96.9 %" in draw("latency", cubes["crowded"]).caption
+
+
+def test_a_dropped_record_shows_in_the_coverage(tmp_path: Path) -> None:
+    tables = []
+    for drop in (0, 1):
+        campaign = small()
+        del campaign.records[17 : 17 + drop]
+        tables.append(draw("coverage", build_cube(campaign.write(tmp_path / str(drop)), root=tmp_path)).table)
+    changed = [(a, b) for a, b in zip(tables[0].rows, tables[1].rows, strict=True) if a != b]
+    assert len(changed) == 1
+    assert [row[tables[0].columns.index("shown")] for row in changed[0]] == ["ok", "not_run"]
+
+
+def test_too_many_rows_are_folded_into_counted_cells(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    for bound in range(1, 60):
+        campaign.add(
+            "wide", algorithm="compressed:ring", codec="zfp", error_bound=f"rel {bound}e-3", outcome=lambda n: {}
+        )
+    table = draw("coverage", build_cube(campaign.write(tmp_path), root=tmp_path)).table
+    assert sum(row[table.columns.index("planned")] for row in table.rows) == 59
+
+
+def test_a_table_writes_missing_numbers_as_nothing_and_floats_exactly() -> None:
+    table = Table.of(["a", "b"], [{"a": 0.1, "b": None, "c": 1}, {"a": 3, "b": 'x,"y'}])
+    assert table.csv() == 'a,b\n0.1,\n3,"x,""y"\n'

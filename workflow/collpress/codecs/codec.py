@@ -1,0 +1,145 @@
+"""A codec plugin as a Python object: compress and decompress NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collpress.codecs import library
+from collpress.errors import CollpressError
+
+Array = npt.NDArray[Any]
+
+# collpress_codec_result
+MEANINGS = {
+    1: "it does not support this dtype or configuration, or its library is missing",
+    2: "the output buffer is too small",
+    3: "the stream is truncated, damaged, or was made by another codec, dtype, bound or number of values",
+    4: "it cannot represent these values",
+    5: "the library underneath failed",
+}
+
+
+class CodecContext:
+    """A codec set up for one dtype and bound (`collpress_codec.create`); a context manager, for one thread."""
+
+    def __init__(self, codec: Codec, dtype: npt.DTypeLike, abs_bound: float | None) -> None:
+        self.codec, self.dtype = codec, np.dtype(dtype)
+        if self.dtype.name not in codec.dtypes:
+            raise CollpressError(
+                f'codec "{codec.name}" does not take {self.dtype.name}', allowed=", ".join(codec.dtypes)
+            )
+        if codec.takes_bound and (abs_bound is None or not 0 < abs_bound < float("inf")):
+            raise CollpressError(
+                f'codec "{codec.name}" needs an absolute error bound', allowed="a finite number above 0"
+            )
+        config = library.ConfigStruct(library.DTYPES[self.dtype.name], abs_bound or 0.0)
+        result = ctypes.c_int(0)
+        self._context: int | None = codec.interface.create(ctypes.byref(config), ctypes.byref(result))
+        if self._context is None:
+            self._check(result.value or 5)
+
+    def __enter__(self) -> CodecContext:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the native context back."""
+        if self._context is not None:
+            self.codec.interface.destroy(self._context)
+            self._context = None
+
+    def max_bytes(self, count: int) -> int:
+        """Bytes that the stream of any `count` values never exceeds."""
+        return int(self.codec.interface.max_bytes(self._context, count))
+
+    def worst_error(self, max_abs: float) -> float:
+        """Largest possible |x − x'| for finite values with |x| ≤ `max_abs`."""
+        return float(self.codec.interface.worst_error(self._context, max_abs))
+
+    def compress_into(self, values: Array, stream: npt.NDArray[np.uint8]) -> int:
+        """Compress contiguous `values` into `stream`; returns the number of bytes used."""
+        used = ctypes.c_size_t(0)
+        result = self.codec.interface.compress(
+            self._context, _address(values, self.dtype), values.size, _address(stream), stream.size, ctypes.byref(used)
+        )
+        self._check(result)
+        return int(used.value)
+
+    def decompress_into(self, stream: npt.NDArray[np.uint8], values: Array) -> None:
+        """Decompress one whole `stream` into contiguous `values`, as many as were compressed."""
+        result = self.codec.interface.decompress(
+            self._context, _address(stream), stream.size, _address(values, self.dtype), values.size
+        )
+        self._check(result)
+
+    def _check(self, result: int) -> None:
+        if result != 0:
+            meaning = MEANINGS.get(result, f"unknown result {result}")
+            raise CollpressError(f'codec "{self.codec.name}": {meaning}', where=str(self.codec.path))
+
+
+class Codec:
+    """The codec in the plugin at `path`.
+
+    Attributes
+    ----------
+    name : the plugin's file stem.
+    summary : one line for people.
+    dtypes : names of the dtypes it takes.
+    takes_bound : it honours an absolute error bound for every finite value.
+    lossless : every bit comes back.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.name = self.path.stem
+        self._library, self.interface, self.summary = library.load(self.path)
+        self.dtypes = tuple(name for name, bit in library.DTYPES.items() if self.interface.dtypes >> bit & 1)
+        self.takes_bound = bool(self.interface.takes_bound)
+        self.lossless = bool(self.interface.lossless)
+
+    @contextmanager
+    def context(self, dtype: npt.DTypeLike, abs_bound: float | None = None) -> Iterator[CodecContext]:
+        """A context for many calls with one dtype and bound."""
+        with CodecContext(self, dtype, abs_bound) as context:
+            yield context
+
+    def compress(self, array: Array, abs_bound: float | None = None) -> npt.NDArray[np.uint8]:
+        """The stream of `array`'s values in C order; `abs_bound` is in the values' unit."""
+        values = np.ascontiguousarray(array)
+        with self.context(values.dtype, abs_bound) as context:
+            stream = np.empty(context.max_bytes(values.size), dtype=np.uint8)
+            return stream[: context.compress_into(values, stream)].copy()
+
+    def decompress(
+        self, data: bytes | npt.NDArray[np.uint8], count: int, dtype: npt.DTypeLike, abs_bound: float | None = None
+    ) -> Array:
+        """`count` values of `dtype` from a stream that was compressed with the same bound; shape (count,)."""
+        stream = np.frombuffer(data, dtype=np.uint8)
+        values = np.empty(count, dtype=dtype)
+        with self.context(dtype, abs_bound) as context:
+            context.decompress_into(stream, values)
+        return values
+
+    def worst_error(self, max_abs: float, dtype: npt.DTypeLike = np.float32, abs_bound: float | None = None) -> float:
+        """Largest possible |x − x'| for finite values with |x| ≤ `max_abs`."""
+        with self.context(dtype, abs_bound) as context:
+            return context.worst_error(max_abs)
+
+
+def _address(array: Array, dtype: np.dtype[Any] | None = None) -> int:
+    if not array.flags.c_contiguous or (dtype is not None and array.dtype != dtype):
+        raise CollpressError(f"codecs take contiguous arrays of {dtype or 'bytes'}", where=f"an array of {array.dtype}")
+    return array.ctypes.data

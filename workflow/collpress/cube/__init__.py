@@ -1,0 +1,1 @@
+"""Records → cubes: a NetCDF file per campaign and platform, one group per experiment; always rebuildable."""

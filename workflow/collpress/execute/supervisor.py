@@ -1,0 +1,150 @@
+"""The batch supervisor: brings every point of a batch to one visible status.
+
+Reads the frozen batch index only. What the journals of the campaign hold already is not measured again. A core that
+dies is charged to the point that was open; the rest is relaunched. A point that took the core down is not tried again
+within the attempt, and a launch that does not even begin, several times in a row, ends the attempt: there is no
+endless loop.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from collpress.execute.atomic import write_json
+from collpress.execute.attempt import Attempt
+from collpress.execute.batch import Batch, BatchPoint
+from collpress.execute.build import read_build
+from collpress.execute.core import CoreRun, Outcome
+from collpress.execute.launcher import Launcher, find_mpiexec, session
+from collpress.execute.lock import holder
+from collpress.execute.progress import Progress
+from collpress.execute.receipt import write_receipt
+from collpress.execute.signals import Interruption
+from collpress.provenance import observe
+from collpress.records.journal import Journals, read_campaign
+from collpress.records.schema import Record
+from collpress.records.status import Status
+
+FALSE_STARTS = 3
+"""So often in a row may the core die before it begins a point."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """How a sweep ended: `stopped_by` is the signal that cut it short, or None."""
+
+    journals: Journals
+    receipt: Path | None
+    stopped_by: int | None
+
+
+def sweep(batch: Batch, directory: Path) -> Swept:
+    """Measure what is missing of a batch.
+
+    Parameters
+    ----------
+    directory : `results/campaigns/<campaign>/<platform>`.
+
+    Raises
+    ------
+    CollpressError : nothing can be written there, a journal is damaged, or the build is missing.
+    """
+    journals = read_campaign(directory)
+    missing = {
+        launch: [point for point in batch.points if not journals.done(point.key, launch)]
+        for launch in range(batch.launches)
+    }
+    own = directory / "batches" / batch.batch
+    stopped_by = None
+    if any(missing.values()):
+        build = read_build(batch.build)
+        launcher = Launcher(find_mpiexec(build["mpi"]["wrapper"]), batch.ranks, batch.binding, batch.environment)
+        attempt = Attempt(own)
+        write_json(own / f"provenance-{attempt.number}.json", observe(batch.build))
+        with Interruption(holder(directory)) as interruption, session() as folders:
+            supervisor = Supervisor(batch, attempt, missing)
+            supervisor.run(CoreRun(batch, launcher, attempt, folders, interruption, supervisor.note))
+            stopped_by = interruption.requested
+        for record in supervisor.records:
+            journals.add(record)
+    receipt = None if stopped_by else write_receipt(own, batch, journals)
+    return Swept(journals, receipt, stopped_by)
+
+
+class Supervisor:
+    """The launches of one attempt, one after the other."""
+
+    def __init__(self, batch: Batch, attempt: Attempt, missing: dict[int, list[BatchPoint]]) -> None:
+        self.batch, self.attempt, self.missing = batch, attempt, missing
+        self.records: list[Record] = []
+        self._given_up: dict[str, str] = {}
+        self._hopeless: str | None = None
+        self._launch = self._points = self._points_done = 0
+        planned = sum(map(len, missing.values()))
+        self._progress = Progress(f"measuring on {batch.ranks} ranks", planned, batch.launches)
+
+    def note(self, record: Record) -> None:
+        """Count a record, whoever wrote it."""
+        self.records.append(record)
+        self._progress.done += 1
+        self._points_done += 1
+        self._progress.show(self._launch, self._points_done, self._points)
+
+    def run(self, core: CoreRun) -> None:
+        """Go through all launches; afterwards every missing measurement has a record."""
+        for launch, points in self.missing.items():
+            self._launch, self._points, self._points_done = launch, len(points), 0
+            wanted = {point.key: point for point in points}
+            for key in wanted.keys() & self._given_up.keys():
+                self._charge(wanted.pop(key), Status.NOT_RUN, self._given_up[key])
+            while wanted:
+                self._once(core, wanted)
+        self._progress.close()
+
+    def _once(self, core: CoreRun, wanted: dict[str, BatchPoint]) -> None:
+        """Start the core once with what is left of this launch, and strike out what became of it."""
+        if core.interruption.requested:
+            self._charge_all(wanted, Status.CANCELLED, "the sweep was stopped")
+            return
+        if self._hopeless:
+            self._charge_all(wanted, Status.FAILED, self._hopeless)
+            return
+        outcome = self._start(core, wanted)
+        if outcome is None or outcome.interrupted:
+            return
+        if outcome.opened in wanted:
+            self._give_up(wanted.pop(outcome.opened), outcome)
+        elif outcome.rejected is not None:
+            self._give_up(wanted.pop(list(wanted)[outcome.rejected]), outcome)
+        elif wanted and outcome.code == 0:
+            self._charge_all(wanted, Status.FAILED, "the core ended without a record of this point")
+
+    def _start(self, core: CoreRun, wanted: dict[str, BatchPoint]) -> Outcome | None:
+        """Start the core until a point begins; None, with the launch given up, when none does."""
+        for _ in range(FALSE_STARTS):
+            outcome = core.measure(self._launch, list(wanted.values()))
+            for key in outcome.recorded:
+                wanted.pop(key, None)
+            settled = outcome.code == 0 or outcome.rejected is not None or outcome.interrupted
+            if outcome.came_to_something or settled:
+                return outcome
+            if outcome.hopeless:
+                break
+        self._hopeless = f"the launch fails: {outcome.reason}"
+        self._progress.say(self._hopeless)
+        return None
+
+    def _give_up(self, point: BatchPoint, outcome: Outcome) -> None:
+        elapsed_s = time.monotonic() - outcome.opened_at if outcome.opened else None
+        self._charge(point, outcome.status, outcome.reason, elapsed_s)
+        self._given_up[point.key] = f"{outcome.status} in launch {self._launch} of this attempt"
+        self._progress.say(f"{outcome.status}: {point.line.get('algorithm')}: {outcome.reason}")
+
+    def _charge_all(self, wanted: dict[str, BatchPoint], status: Status, reason: str) -> None:
+        for key in list(wanted):
+            self._charge(wanted.pop(key), status, reason)
+
+    def _charge(self, point: BatchPoint, status: Status, reason: str, elapsed_s: float | None = None) -> None:
+        self.note(self.attempt.charge(point, self._launch, status, reason, elapsed_s))

@@ -1,0 +1,66 @@
+"""The sentences that every caption needs: what was summarised and how, how often, and on which machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import xarray as xr
+
+from collpress.analysis.statistics import coverage
+from collpress.analysis.table import Row
+
+
+def experiments(cube: xr.DataTree) -> dict[str, xr.Dataset]:
+    """The groups of a cube in the order of the campaign."""
+    names = str(cube.attrs["experiments"]).split(" ")
+    return {name: cube[name].to_dataset() for name in names}
+
+
+def statistic(cube: xr.DataTree) -> str:
+    """Median and limits in words; states the exact confidence of the limits."""
+    launches = int(cube.attrs["launches"])
+    if launches == 1:
+        return "Times are medians over the iterations of a single launch; one launch gives no confidence limits."
+    limits = (
+        f"nonparametric limits of that median (order statistics, {100 * coverage(launches):.3g} %, exact binomial)"
+        if launches >= 6
+        else f"the range of the {launches} launches, holding it with {100 * coverage(launches):.4g} % (exact binomial)"
+    )
+    return (
+        f"Times are medians over {launches} launches of each launch's median over iterations "
+        f"(an iteration counts as its slowest rank); bands and bars are {limits}."
+    )
+
+
+def sample_sizes(rows: Iterable[Row]) -> str:
+    """How many iterations stand behind a point, and how many points are noisy."""
+    counted = [row for row in rows if row["status"] == "ok"]
+    if not counted:
+        return "No point is ok."
+    n = sorted(int(row["n_iterations"]) for row in counted)
+    noisy = sum(row["noisy"] == "noisy" for row in counted)
+    spread = f"{n[0]}" if n[0] == n[-1] else f"{n[0]} to {n[-1]}"
+    flagged = f"; {noisy} of {len(counted)} points missed the asked precision in some launch" if noisy else ""
+    return f"n = {spread} timed iterations a point{flagged}."
+
+
+def origin(cube: xr.DataTree) -> dict[str, Any]:
+    """The provenance that the cube carries."""
+    return dict(json.loads(cube.attrs["provenance"]))
+
+
+def machine(cube: xr.DataTree) -> str:
+    """What ran where, as the records observed it."""
+    found = origin(cube)
+    said = [f"campaign {cube.attrs['campaign']} on platform {cube.attrs['platform']}"]
+    hardware = found.get("hardware") or {}
+    if hardware.get("cpu_model"):
+        said.append(str(hardware["cpu_model"]))
+    world = found.get("world") or {}
+    if world.get("hosts"):
+        n = len(world["hosts"])
+        said.append("1 host" if n == 1 else f"{n} hosts")
+    said += [str(name) for name in world.get("mpi_libraries", [])]
+    return "Measured by " + ", ".join(said) + "."

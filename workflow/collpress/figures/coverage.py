@@ -1,0 +1,260 @@
+"""Coverage: what was planned, and what became of it; a cell per point, or per group where there are too many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from collpress.analysis.table import Row, rows
+from collpress.cube.axes import FACTORS
+from collpress.figures import labels, style
+from collpress.figures.captions import experiments, machine
+from collpress.figures.drawing import Drawing, Table
+from collpress.figures.marks import MARKS, NOT_PLANNED_INK, Mark, said
+
+MAX_ROWS, MAX_PANELS = 36, 24
+_CELL_H, _CELL_W = 0.165, 0.42
+_LEGEND_H, _TITLE, _SUBTITLE, _SIZES, _GAP = 0.2, 0.19, 0.14, 0.32, 0.14
+_MARGIN, _LEFT, _BETWEEN = 0.12, 2.2, 0.25
+_ROOM = style.DOUBLE - _LEFT - _MARGIN
+"""Inches."""
+_COLUMNS = ("experiment", "panel", "row", "column", "planned", *MARKS, "shown", "reasons")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A matrix of counts: (row, column) → points by status. Row and column texts in their order."""
+
+    experiment: str
+    title: str
+    rows: list[str]
+    columns: list[str]
+    column_factor: str
+    cells: Mapping[tuple[str, str], Counter[str]]
+    reasons: Mapping[tuple[str, str], list[str]]
+
+
+def draw(cube: xr.DataTree) -> Drawing:
+    """The coverage matrix of every experiment; works with no point ok, and with a single one."""
+    points = {name: rows(dataset) for name, dataset in experiments(cube).items()}
+    panels = {name: _panels(name, found) for name, found in points.items()}
+    shelves = [shelf for found in panels.values() for shelf in _shelves(found)]
+    everything = [row for found in points.values() for row in found]
+    counts = Counter(str(row["status"]) for row in everything)
+    reasons = _reason_lines(everything)
+    blanks = any(len(p.cells) < len(p.rows) * len(p.columns) for found in panels.values() for p in found)
+    legend = _legend_rows(counts, blanks)
+    head = 0.42 + _LEGEND_H * len(legend)
+    height = head + sum(_shelf_height(s) for s in shelves) + (0.3 + 0.13 * len(reasons) if reasons else 0.1)
+    figure = style.blank("double", height)
+    _legend(figure, legend, f"{len(everything)} points planned, {counts['ok']} ok")
+    top = head
+    for shelf in shelves:
+        _draw_shelf(figure, shelf, top)
+        top += _shelf_height(shelf)
+    if reasons:
+        style.text_at(figure, _MARGIN, top, "Reasons", fontweight="bold")
+        for i, line in enumerate(reasons):
+            style.text_at(figure, _MARGIN, top + 0.16 + 0.13 * i, line, fontsize=6.5)
+    return Drawing(
+        figure, _table([p for found in panels.values() for p in found]), _caption(cube, counts, len(everything))
+    )
+
+
+def _panels(experiment: str, points: list[Row]) -> list[Panel]:
+    """One panel per dataset, ranks, ...: what varies and is neither row nor column. All share their rows."""
+    varying = [n for n in _factor_names(points) if len({row[n] for row in points}) > 1]
+    column = "message_bytes" if "message_bytes" in varying or not varying else varying[-1]
+    inside = ("algorithm", "codec", "error_bound")
+    facets = [n for n in varying if n not in (*inside, column)]
+    row_factors = [n for n in inside if n in varying and n != column] or [n for n in ("algorithm",) if n != column]
+    while len({tuple(p[n] for n in row_factors) for p in points}) > MAX_ROWS and len(row_factors) > 1:
+        row_factors = row_factors[:-1]
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for point in points:
+        groups.setdefault(tuple(point[n] for n in facets), []).append(point)
+    if len(groups) > MAX_PANELS:  # too many to look at: fold the facets into counted cells
+        groups, facets = {(): points}, []
+    names = list(dict.fromkeys(labels.factors({n: p[n] for n in row_factors}) for p in points))
+    return [
+        _panel(experiment, labels.factors(dict(zip(facets, key, strict=True))), group, names, row_factors, column)
+        for key, group in groups.items()
+    ]
+
+
+def _panel(
+    experiment: str, title: str, points: list[Row], names: list[str], row_factors: list[str], column: str
+) -> Panel:
+    cells: dict[tuple[str, str], Counter[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for point in points:
+        place = labels.factors({n: point[n] for n in row_factors}), labels.factor(column, point[column])
+        cells.setdefault(place, Counter())[str(point["status"])] += 1
+        if point["reason"] and point["reason"] not in reasons.setdefault(place, []):
+            reasons[place].append(str(point["reason"]))
+    # rows() keeps the cube's order of labels, so the first of equal labels is in place
+    ordered = sorted({p[column] for p in points}, key=lambda v: (isinstance(v, str), v))
+    return Panel(experiment, title, names, [labels.factor(column, v) for v in ordered], column, cells, reasons)
+
+
+def _factor_names(points: list[Row]) -> list[str]:
+    beyond = [n for n in points[0] if n not in FACTORS and n not in ("status", "reason")]
+    return [*(n for n in FACTORS if n in points[0]), *beyond]
+
+
+def _shelves(panels: list[Panel]) -> list[list[Panel]]:
+    """Panels of one experiment side by side, as many as a page's width takes; they share the row labels."""
+    shelves: list[list[Panel]] = []
+    used = 0.0
+    for panel in panels:
+        width = _panel_width(panel)
+        if not shelves or used + _BETWEEN + width > _ROOM:
+            shelves.append([])
+            used = -_BETWEEN
+        shelves[-1].append(panel)
+        used += _BETWEEN + width
+    return shelves
+
+
+def _panel_width(panel: Panel) -> float:
+    """At least as wide as its title, at most as wide as the page."""
+    return min(max(_CELL_W * len(panel.columns), 0.058 * len(panel.title)), _ROOM)
+
+
+def _shelf_height(shelf: list[Panel]) -> float:
+    return _TITLE + (_SUBTITLE if shelf[0].title else 0.0) + _CELL_H * len(shelf[0].rows) + _SIZES + _GAP
+
+
+def _draw_shelf(figure: Figure, shelf: list[Panel], top: float) -> None:
+    style.text_at(figure, _MARGIN, top, shelf[0].experiment, fontsize=8, fontweight="bold")
+    left = _LEFT
+    under = top + _TITLE
+    for panel in shelf:
+        if panel.title:
+            style.text_at(figure, left, under, panel.title, fontsize=6.5)
+        axes = _draw_panel(figure, panel, left, under + (_SUBTITLE if panel.title else 0.0))
+        if panel is shelf[0]:
+            axes.set_yticks([i + 0.5 for i in range(len(panel.rows))], panel.rows, fontsize=6.5)
+        else:
+            axes.set_yticks([])
+        left += _panel_width(panel) + _BETWEEN
+
+
+def _draw_panel(figure: Figure, panel: Panel, left: float, top: float) -> Axes:
+    width = min(_CELL_W, _ROOM / len(panel.columns))
+    axes = style.axes_at(figure, left, top, width * len(panel.columns), _CELL_H * len(panel.rows))
+    axes.set(xlim=(0, len(panel.columns)), ylim=(len(panel.rows), 0))
+    for i, row in enumerate(panel.rows):
+        for j, column in enumerate(panel.columns):
+            _draw_cell(axes, i, j, panel.cells.get((row, column), Counter()))
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    every = max(1, round(0.4 / width))
+    axes.set_xticks([j + 0.5 for j in range(0, len(panel.columns), every)], panel.columns[::every], fontsize=6)
+    axes.tick_params(length=0, pad=2)
+    name = "message size" if panel.column_factor == "message_bytes" else panel.column_factor.replace("_", " ")
+    axes.set_xlabel(name, fontsize=6.5, labelpad=1.5)
+    return axes
+
+
+def _draw_cell(axes: Axes, i: int, j: int, counts: Counter[str]) -> None:
+    if not counts:
+        axes.text(j + 0.5, i + 0.52, "·", ha="center", va="center", fontsize=6.5, color=NOT_PLANNED_INK)
+        return
+    mark = MARKS[[s for s in MARKS if counts[s]][-1]]
+    total = sum(counts.values())
+    _draw_box(axes, (j + 0.03, i + 0.05, 0.94, 0.9), mark, mark.glyph if total == 1 else f"{counts['ok']}/{total}")
+
+
+def _legend_rows(counts: Counter[str], blanks: bool) -> list[list[tuple[str, str, float]]]:
+    """(status, text, width in inches) of what occurs, in rows that fit the page; `not_planned` stands for the dot."""
+    entries = [(s, f"{said(s)} {counts[s]}") for s in MARKS if counts[s]] + (
+        [("not_planned", "not planned")] if blanks else []
+    )
+    out: list[list[tuple[str, str, float]]] = [[]]
+    for status, text in entries:
+        width = 0.25 + 0.056 * len(text) + 0.14
+        if sum(w for _, _, w in out[-1]) + width > style.DOUBLE - 2 * _MARGIN:
+            out.append([])
+        out[-1].append((status, text, width))
+    return out
+
+
+def _legend(figure: Figure, legend: list[list[tuple[str, str, float]]], title: str) -> None:
+    style.text_at(figure, _MARGIN, 0.1, title, fontsize=9, fontweight="bold")
+    axes = style.axes_at(figure, _MARGIN, 0.3, style.DOUBLE - 2 * _MARGIN, _LEGEND_H * len(legend))
+    axes.set(xlim=(0, style.DOUBLE - 2 * _MARGIN), ylim=(_LEGEND_H * len(legend), 0))
+    axes.set_axis_off()
+    for i, entries in enumerate(legend):
+        at, top = 0.0, _LEGEND_H * i + 0.02
+        for status, text, width in entries:
+            if status == "not_planned":
+                axes.text(at + 0.1, top + 0.08, "·", ha="center", va="center", fontsize=6.5, color=NOT_PLANNED_INK)
+            else:
+                _draw_box(axes, (at, top, 0.2, 0.15), MARKS[status], MARKS[status].glyph)
+            axes.text(at + 0.25, top + 0.08, text, ha="left", va="center", fontsize=7)
+            at += width
+
+
+def _draw_box(axes: Axes, box: tuple[float, float, float, float], mark: Mark, text: str) -> None:
+    """A filled, hatched box (x, y, width, height) with a text on a clear ground in its middle."""
+    x, y, width, height = box
+    axes.add_patch(Rectangle((x, y), width, height, facecolor=mark.fill, edgecolor="#8a8a8a", linewidth=0.4))
+    ground = None
+    if mark.hatch:
+        axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor="#b5b5b5", hatch=mark.hatch, linewidth=0))
+        ground = {"boxstyle": "round,pad=0.06", "facecolor": mark.fill, "edgecolor": "none"}
+    middle = x + width / 2, y + height * 0.52
+    axes.text(*middle, text, ha="center", va="center", fontsize=6.5, color=mark.ink, bbox=ground)
+
+
+def _reason_lines(points: list[Row], most: int = 10) -> list[str]:
+    """`2 crashed: signal 11 …`, most frequent first, cut to the figure's width; the CSV has them whole."""
+    counts = Counter((str(p["status"]), str(p["reason"])) for p in points if p["status"] != "ok")
+    severity = list(MARKS)
+    ordered = sorted(counts.items(), key=lambda item: (-severity.index(item[0][0]), -item[1], item[0][1]))
+    lines = [f"{n} {said(s)}: {_short(reason or 'no reason recorded')}" for (s, reason), n in ordered[:most]]
+    return [*lines, f"… and {len(ordered) - most} more in the CSV"] if len(ordered) > most else lines
+
+
+def _short(text: str, width: int = 105) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def _table(panels: list[Panel]) -> Table:
+    out: list[Row] = []
+    for p in panels:
+        for row in p.rows:
+            for column in p.columns:
+                counts = p.cells.get((row, column), Counter())
+                shown = [s for s in MARKS if counts[s]][-1] if counts else "not_planned"
+                out.append(
+                    {
+                        "experiment": p.experiment,
+                        "panel": p.title,
+                        "row": row,
+                        "column": column,
+                        "planned": sum(counts.values()),
+                    }
+                    | {s: counts[s] for s in MARKS}
+                    | {"shown": shown, "reasons": "; ".join(p.reasons.get((row, column), []))}
+                )
+    return Table.of(_COLUMNS, out)
+
+
+def _caption(cube: xr.DataTree, counts: Counter[str], planned: int) -> str:
+    parts = ", ".join(f"{counts[s]} {said(s)}" for s in MARKS if counts[s])
+    return (
+        f"Coverage: of {planned} planned points {parts}. "
+        f"A point is ok when all of its {cube.attrs['launches']} launches are. "
+        "A cell of several points shows ok/planned in the colour of its worst status; a dot was not planned. "
+        f"{machine(cube)}"
+    )

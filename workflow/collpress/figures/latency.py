@@ -1,0 +1,334 @@
+"""Latency and bus bandwidth over message size: one row of two panels per experiment, data and world; one line per
+algorithm or codec.
+
+A point that is not ok breaks its line and leaves its status's mark above the panel. The line's name stands at its
+right end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, FixedLocator, LogLocator, NullFormatter, NullLocator
+
+from collpress.analysis.bandwidth import busbw
+from collpress.analysis.table import Row, rows
+from collpress.figures import labels, style
+from collpress.figures.captions import experiments, machine, sample_sizes, statistic
+from collpress.figures.drawing import Drawing, Table
+from collpress.figures.lines import Facet, Line, facets
+from collpress.figures.marks import MARKS, said
+
+_LEFT, _PANEL, _BETWEEN, _NAMES = 0.64, 1.9, 0.62, 0.26
+_ABOVE, _BELOW, _HEIGHT, _NAME_H, _MARK_H = 0.46, 0.5, 1.75, 0.128, 0.105
+_TICK_W, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.7
+_VARIABLES = (
+    "latency_median",
+    "latency_ci_low",
+    "latency_ci_high",
+    "busbw",
+    "busbw_low",
+    "busbw_high",
+    "n_ok",
+    "n_iterations",
+    "noisy",
+    "effective_algorithm",
+    "known_by",
+)
+_UNITS = {
+    "latency_median": "latency_median_s",
+    "latency_ci_low": "latency_ci_low_s",
+    "latency_ci_high": "latency_ci_high_s",
+    "busbw": "busbw_byte_per_s",
+    "busbw_low": "busbw_low_byte_per_s",
+    "busbw_high": "busbw_high_byte_per_s",
+}
+
+
+def draw(cube: xr.DataTree) -> Drawing:
+    """The figure; a panel without any ok point says so and names what became of its lines."""
+    groups = experiments(cube)
+    points = {name: rows(_with_rate_limits(dataset), _VARIABLES) for name, dataset in groups.items()}
+    factors = {name: [str(d) for d in dataset["status"].dims] for name, dataset in groups.items()}
+    everything = [row for found in points.values() for row in found]
+    found = [facet for name, group in points.items() for facet in facets(name, group, factors[name])]
+    figure = style.blank("double", sum(_height(f) for f in found) + 0.14)
+    top = 0.0
+    for facet in found:
+        _draw_facet(figure, facet, top)
+        top += _height(facet)
+    return Drawing(
+        figure,
+        _table(found, list(dict.fromkeys(n for names in factors.values() for n in names))),
+        _caption(cube, everything),
+    )
+
+
+def _with_rate_limits(dataset: xr.Dataset) -> xr.Dataset:
+    """Limits of the rate are the rates of the limits: the shortest time gives the highest rate."""
+    where = dataset["collective"], dataset["message_bytes"], dataset["ranks"]
+    return dataset.assign(
+        busbw_low=busbw(dataset["latency_ci_high"], *where), busbw_high=busbw(dataset["latency_ci_low"], *where)
+    )
+
+
+def _height(facet: Facet) -> float:
+    return _ABOVE + _MARK_H * _mark_rows(facet) + max(_HEIGHT, _NAME_H * (len(facet.lines) + 0.5)) + _BELOW
+
+
+def _draw_facet(figure: Figure, facet: Facet, top: float) -> None:
+    style.text_at(figure, 0.1, top + 0.08, facet.experiment, fontsize=8.5, fontweight="bold")
+    style.text_at(figure, 0.1, top + 0.23, facet.title, fontsize=6.8, color=style.FAINT)
+    marks = _MARK_H * _mark_rows(facet)
+    height = _height(facet) - _ABOVE - _BELOW - marks
+    at = top + _ABOVE + marks
+    time = style.axes_at(figure, _LEFT, at, _PANEL, height)
+    rate = style.axes_at(figure, _LEFT + _PANEL + _BETWEEN, at, _PANEL, height)
+    scale = min(1.0, max(0.6, _nearest(facet) / _MARK_W))
+    for line in (line for line in facet.lines if line.drawn):
+        _draw_line(time, line, scale, "latency_median", "latency_ci_low", "latency_ci_high")
+        _draw_line(rate, line, scale, "busbw", "busbw_low", "busbw_high")
+    _ring_the_fastest(time, facet, scale)
+    for axes in (time, rate):
+        _size_axis(axes, facet)
+        _marks_above(axes, facet)
+    if not facet.ok_by_size():
+        for axes in (time, rate):
+            axes.text(0.5, 0.5, "no point is ok", transform=axes.transAxes, ha="center", va="center", color=style.FAINT)
+            axes.set(yscale="log", ylim=(1, 10))
+            axes.yaxis.set_major_locator(NullLocator())
+            axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        _log_axis(time, "s", "time (median)")
+        _log_axis(rate, "", "bus bandwidth (byte/s)")
+    _names(rate, facet)
+
+
+def _draw_line(axes: Axes, line: Line, scale: float, middle: str, low: str, high: str) -> None:
+    x = np.array([p["message_bytes"] for p in line.points], dtype=float)
+    y, lower, upper = (np.array([p[n] for p in line.points], dtype=float) for n in (middle, low, high))
+    look = line.look
+    strong = line.wins > 0
+    order = 4 if strong else 3
+    alpha = 1.0 if strong or look.base else 0.8
+    axes.plot(
+        x,
+        y,
+        color=look.colour,
+        linestyle=look.dashes,
+        linewidth=1.5 if strong else 0.9,
+        marker=look.marker,
+        markersize=scale * (3.4 if strong else 2.8),
+        markerfacecolor=look.face,
+        markeredgewidth=0.7,
+        alpha=alpha,
+        zorder=order,
+    )
+    axes.fill_between(x, lower, upper, color=look.colour, alpha=0.16, linewidth=0, zorder=2)
+    # A band has no width where a point has no neighbour, so each point has its bar as well.
+    axes.vlines(x, lower, upper, color=look.colour, linewidth=0.7, alpha=0.7 * alpha, zorder=order)
+
+
+def _ring_the_fastest(axes: Axes, facet: Facet, scale: float) -> None:
+    best = [min(group, key=lambda p: float(p["latency_median"])) for group in facet.ok_by_size().values()]
+    axes.plot(
+        [p["message_bytes"] for p in best],
+        [p["latency_median"] for p in best],
+        linestyle="none",
+        marker="o",
+        markersize=6.5 * scale,
+        markerfacecolor="none",
+        markeredgecolor=style.INK,
+        markeredgewidth=0.6,
+        zorder=5,
+    )
+
+
+def _inches_per_octave(sizes: Sequence[int]) -> float:
+    return _PANEL / (float(np.log2(sizes[-1] / sizes[0])) + 2 * _MARGIN_OCTAVES)
+
+
+def _nearest(facet: Facet) -> float:
+    """Inches between the two sizes that are nearest to each other."""
+    octaves = min((float(np.log2(b / a)) for a, b in pairwise(facet.sizes)), default=float("inf"))
+    return octaves * _inches_per_octave(facet.sizes)
+
+
+def _size_axis(axes: Axes, facet: Facet) -> None:
+    axes.set_xscale("log", base=2)
+    sizes = facet.sizes
+    axes.set_xlim(sizes[0] / 2**_MARGIN_OCTAVES, sizes[-1] * 2**_MARGIN_OCTAVES)
+    inch = _inches_per_octave(sizes)
+    shown: list[int] = []
+    for size in reversed(sizes):
+        if not shown or np.log2(shown[-1] / size) * inch >= _TICK_W:
+            shown.append(size)
+    axes.xaxis.set_major_locator(FixedLocator([float(s) for s in shown]))
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.set_xticklabels([labels.iec(s) for s in shown], fontsize=6.5)
+    axes.set_xlabel(labels.size_label({facet.collective}), labelpad=2)
+
+
+def _log_axis(axes: Axes, unit: str, name: str) -> None:
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    decades = np.log10(high / low)
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0,) if decades > 2.5 else (1.0, 2.0, 5.0), numticks=20))
+    axes.yaxis.set_major_formatter(EngFormatter(unit=unit, sep=" "))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylabel(name, labelpad=3)
+
+
+def _mark_rows(facet: Facet) -> int:
+    return max((len(counts) for counts in facet.missing().values()), default=0)
+
+
+def _marks_above(axes: Axes, facet: Facet) -> None:
+    """Above each size: how many lines have no time there, and why, as `2T`; no number where sizes are dense."""
+    height = style.height_of(axes)
+    near = _nearest(facet)
+    for size, counts in facet.missing().items():
+        for i, status in enumerate(s for s in MARKS if counts[s]):
+            axes.text(
+                size,
+                1 + (0.06 + _MARK_H * i) / height,
+                f"{counts[status]}{MARKS[status].glyph}" if near >= _MARK_W else MARKS[status].glyph,
+                fontsize=6 if near >= _MARK_W else 5,
+                ha="center",
+                va="bottom",
+                color=style.INK,
+                transform=axes.get_xaxis_transform(),
+            )
+
+
+def _names(axes: Axes, facet: Facet) -> None:
+    """Each line's name at the right, in the order of the lines' right ends, moved apart; a thin leader joins the two.
+
+    A line that wins has the ring of its points around its sample, and at how many sizes it wins. Lines without any
+    time stand below.
+    """
+    height = style.height_of(axes)
+    low, high = np.log(axes.get_ylim())
+    ends = {line: [p for p in line.points if p["busbw"] is not None][-1] for line in facet.lines if line.drawn}
+    wanted = {line: float((np.log(p["busbw"]) - low) / (high - low)) * height for line, p in ends.items()}
+    absent = [line for line in facet.lines if not line.drawn]
+    floor = _NAME_H * (len(absent) + 0.3)
+    for line, y in _apart(wanted, _NAME_H, floor, height).items():
+        end = ends[line]
+        axes.annotate(
+            "",
+            xy=(end["message_bytes"], end["busbw"]),
+            xycoords="data",
+            xytext=(1.0 + 0.1 / _PANEL, y / height),
+            textcoords="axes fraction",
+            annotation_clip=False,
+            zorder=1,
+            arrowprops={"arrowstyle": "-", "color": "#bdbdbd", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
+        )
+        _sample(axes, line, y / height)
+        text = f"{line.name}  {line.wins}/{len(facet.ok_by_size())}" if line.wins else line.name
+        _name(axes, y / height, text, fontweight="bold" if line.wins else "normal")
+    for i, line in enumerate(absent):
+        why = Counter(str(p["status"]) for p in line.points).most_common(1)[0][0]
+        _name(axes, _NAME_H * (i + 0.2) / height, f"{MARKS[why].glyph}  {line.name}: {said(why)}", color=style.FAINT)
+    axes.set_ylim(np.exp(low), np.exp(high))
+
+
+def _sample(axes: Axes, line: Line, y: float) -> None:
+    """A short piece of the line, so that the names are the legend too."""
+    start, stop = 1 + 0.12 / _PANEL, 1 + (0.12 + _NAMES) / _PANEL
+    x, look = [start, (start + stop) / 2, stop], line.look
+    axes.plot(
+        x,
+        [y] * 3,
+        transform=axes.transAxes,
+        clip_on=False,
+        color=look.colour,
+        linestyle=look.dashes,
+        linewidth=1.5 if line.wins else 0.9,
+        marker=look.marker,
+        markevery=[1],
+        markersize=3,
+        markerfacecolor=look.face,
+        markeredgewidth=0.7,
+    )
+    if line.wins:
+        axes.plot(
+            x[1:2],
+            [y],
+            transform=axes.transAxes,
+            clip_on=False,
+            marker="o",
+            markersize=6.5,
+            markerfacecolor="none",
+            markeredgecolor=style.INK,
+            markeredgewidth=0.6,
+        )
+
+
+def _name(axes: Axes, y: float, text: str, **settings: str) -> None:
+    x = 1 + (0.12 + _NAMES + 0.06) / _PANEL
+    axes.text(x, y, text, transform=axes.transAxes, fontsize=6.3, va="center", fontdict=settings)
+
+
+def _apart(wanted: dict[Line, float], gap: float, floor: float, ceiling: float) -> dict[Line, float]:
+    """Positions as near to the wanted ones as `gap` between neighbours, `floor` and `ceiling` allow."""
+    lines = sorted(wanted, key=lambda line: wanted[line])
+    blocks: list[
+        tuple[float, int]
+    ] = []  # touching names: the sum of where each wants the block's bottom, and how many they are
+    for line in lines:
+        total, n = wanted[line], 1
+        while blocks and _bottom(*blocks[-1], gap, floor, ceiling) + gap * blocks[-1][1] > _bottom(
+            total, n, gap, floor, ceiling
+        ):
+            below, m = blocks.pop()
+            total, n = below + total - gap * m * n, m + n
+        blocks.append((total, n))
+    positions = [_bottom(total, n, gap, floor, ceiling) + gap * i for total, n in blocks for i in range(n)]
+    return dict(zip(lines, positions, strict=True))
+
+
+def _bottom(total: float, n: int, gap: float, floor: float, ceiling: float) -> float:
+    return max(floor, min(total / n, ceiling - gap * (n - 1)))
+
+
+def _table(found: list[Facet], names: list[str]) -> Table:
+    columns = ["experiment", *names, "status", "reason", *(_UNITS.get(v, v) for v in _VARIABLES), "fastest"]
+    out: list[dict[str, Any]] = []
+    for facet in found:
+        best = {id(min(group, key=lambda p: float(p["latency_median"]))) for group in facet.ok_by_size().values()}
+        for line in facet.lines:
+            out += [_csv_row(facet.experiment, point, id(point) in best, names) for point in line.points]
+    return Table.of(columns, out)
+
+
+def _csv_row(experiment: str, point: Row, fastest: bool, names: list[str]) -> Row:
+    row = {"experiment": experiment, "status": point["status"], "reason": point["reason"], "fastest": int(fastest)}
+    return row | {n: point.get(n) for n in names} | {_UNITS.get(v, v): point[v] for v in _VARIABLES}
+
+
+def _caption(cube: xr.DataTree, points: list[Row]) -> str:
+    missing = Counter(str(p["status"]) for p in points if p["status"] != "ok")
+    told = ", ".join(f"{MARKS[s].glyph} {said(s)} {missing[s]}" for s in MARKS if missing[s])
+    gaps = (
+        "Marks above a panel count lines without a time at that size, which are broken there; a line without any is "
+        f"named at the right ({told}). "
+        if told
+        else ""
+    )
+    return (
+        "Time and bus bandwidth over message size. Solid: the library's algorithms; dashed: reference algorithms; "
+        "black: the library's default, the base case. Where messages are compressed, colour is the codec and the "
+        "dash the error bound, and bandwidth counts uncompressed bytes. Rings: smallest median at a size, whether "
+        "or not the limits separate it from the next; a bold name says at how many sizes. "
+        "Bus bandwidth = message bytes / time × 2 (p − 1) / p for allreduce on p ranks. "
+        f"{statistic(cube)} {sample_sizes(points)} {gaps}{machine(cube)}"
+    )

@@ -1,0 +1,146 @@
+"""Which lines a plot over message size has, and how each looks: never told by colour alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collpress.analysis.table import Row
+from collpress.figures import labels, style
+
+_IN_LINE = ("algorithm", "codec", "error_bound")
+Dashes = str | tuple[float, tuple[float, ...]]
+_SOLID: Dashes = "-"
+_KINDS: dict[str, Dashes] = {"library": _SOLID, "reference": (0, (4, 1.6)), "compressed": (0, (1, 1.2))}
+_BOUNDS: tuple[Dashes, ...] = (_SOLID, (0, (4, 1.6)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)), (0, (8, 1.6)))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line is drawn; `base` is the base case that others are compared with."""
+
+    colour: str
+    dashes: Dashes
+    marker: str
+    face: str
+    base: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Points of one algorithm, codec and bound by message size; `wins` is at how many sizes it is the fastest."""
+
+    name: str
+    look: Look
+    points: Sequence[Row]
+    wins: int
+
+    @property
+    def drawn(self) -> bool:
+        return any(p["status"] == "ok" for p in self.points)
+
+
+@dataclass(frozen=True)
+class Facet:
+    """Lines that are comparable: one experiment, and equal in every factor but the line's own and the message size."""
+
+    experiment: str
+    title: str
+    collective: str
+    lines: Sequence[Line]
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({int(p["message_bytes"]) for line in self.lines for p in line.points})
+
+    def ok_by_size(self) -> dict[int, list[Row]]:
+        return _ok_by_size([p for line in self.lines for p in line.points])
+
+    def missing(self) -> dict[int, Counter[str]]:
+        """For each size with any: how many drawn lines have a planned point without a time there, by status."""
+        out: dict[int, Counter[str]] = {}
+        for line in (line for line in self.lines if line.drawn):
+            for point in line.points:
+                if point["status"] != "ok":
+                    out.setdefault(int(point["message_bytes"]), Counter())[str(point["status"])] += 1
+        return out
+
+
+def facets(experiment: str, points: list[Row], factors: Sequence[str]) -> list[Facet]:
+    """The facets of one experiment, in the order of the cube; `factors` names the factors among the rows' entries."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    names = [n for n in factors if n not in (*_IN_LINE, "message_bytes")]
+    for point in points:
+        groups.setdefault(tuple(point[n] for n in names), []).append(point)
+    return [_facet(experiment, dict(zip(names, key, strict=True)), group) for key, group in groups.items()]
+
+
+def _facet(experiment: str, common: dict[str, Any], points: list[Row]) -> Facet:
+    best = {id(min(group, key=lambda p: float(p["latency_median"]))) for group in _ok_by_size(points).values()}
+    by_line: dict[tuple[str, ...], list[Row]] = {}
+    for point in sorted(points, key=lambda p: int(p["message_bytes"])):
+        by_line.setdefault(tuple(str(point[n]) for n in _IN_LINE), []).append(point)
+    keys = sorted(by_line, key=[tuple(str(p[n]) for n in _IN_LINE) for p in points].index)
+    looks = _looks(keys)
+    names = _names(keys)
+    lines = [Line(names[k], looks[k], by_line[k], sum(id(p) in best for p in by_line[k])) for k in keys]
+    return Facet(experiment, labels.factors(common), str(common["collective"]), lines)
+
+
+def _ok_by_size(points: Sequence[Row]) -> dict[int, list[Row]]:
+    out: dict[int, list[Row]] = {}
+    for point in points:
+        if point["status"] == "ok":
+            out.setdefault(int(point["message_bytes"]), []).append(point)
+    return out
+
+
+def _names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """The algorithm where nothing is compressed; else codec and bound, and the algorithm if there are several."""
+    compressed = {algorithm for algorithm, _, _ in keys if algorithm.startswith("compressed:")}
+    out: dict[tuple[str, ...], str] = {}
+    for algorithm, codec, bound in keys:
+        if algorithm not in compressed:
+            out[algorithm, codec, bound] = labels.algorithm(algorithm)
+            continue
+        words = [labels.factor("codec", codec), labels.factor("error_bound", bound)]
+        stem = algorithm.partition(":")[2]
+        out[algorithm, codec, bound] = " ".join(
+            [w for w in words if w] + ([f"({stem})"] if len(compressed) > 1 else [])
+        )
+    return out
+
+
+def _looks(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Look]:
+    """Equal stems share a colour (library and reference ring), equal codecs too; kind or bound choose the dash."""
+    compressing = any(algorithm.startswith("compressed:") for algorithm, _, _ in keys)
+    subjects = list(dict.fromkeys(_subject(*k) for k in keys if _subject(*k) != "library:default"))
+    bounds = list(dict.fromkeys(bound for _, _, bound in keys if bound != "none"))
+    out = {}
+    for key in keys:
+        algorithm, _, bound = key
+        subject = _subject(*key)
+        if subject == "library:default":
+            out[key] = Look(style.INK, _SOLID, "o", style.INK, True)
+            continue
+        place = subjects.index(subject)
+        colour = style.COLOURS[place % len(style.COLOURS)]
+        marker = style.MARKERS[(place + place // len(style.COLOURS)) % len(style.MARKERS)]
+        kind = algorithm.partition(":")[0]
+        if compressing and kind == "compressed":
+            dashes = _BOUNDS[bounds.index(bound) % len(_BOUNDS)] if bound != "none" else _SOLID
+            face = "white" if bound != "none" and bounds.index(bound) % 2 else colour
+        else:
+            dashes, face = _KINDS.get(kind, _SOLID), "white" if kind == "reference" else colour
+        out[key] = Look(colour, dashes, marker, face, False)
+    return out
+
+
+def _subject(algorithm: str, codec: str, bound: str) -> str:
+    """What a colour stands for."""
+    kind, _, stem = algorithm.partition(":")
+    if kind == "compressed":
+        return f"codec {codec}"
+    return algorithm if algorithm == "library:default" else stem

@@ -1,0 +1,78 @@
+"""Which figures there are, and which files each depends on; found by reading the modules, not by importing them.
+
+A figure is a module of this package that defines `draw(cube) -> Drawing`; its name is the module's with `-` for `_`.
+Cheap enough for Snakemake to ask at each start.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from collpress.errors import CollpressError, did_you_mean
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from collpress.figures.drawing import Drawing
+
+_FIGURES = Path(__file__).resolve().parent
+_PACKAGE = _FIGURES.parent
+_ROOMS = ("figures", "analysis", "cube")
+_ALWAYS = ("style.py", "stamp.py", "files.py")
+"""What every figure goes through on its way to the disk."""
+
+
+def figure_names() -> list[str]:
+    """All figures, sorted."""
+    return sorted(p.stem.replace("_", "-") for p in _FIGURES.glob("*.py") if _defines_draw(p))
+
+
+def figure_module(name: str) -> Path:
+    """The file that draws `name`; CollpressError with a suggestion where there is none."""
+    path = _FIGURES / f"{name.replace('-', '_')}.py"
+    names = figure_names()
+    if name not in names:
+        raise CollpressError(f'unknown figure "{name}"', allowed=", ".join(names), fix=did_you_mean(name, names))
+    return path
+
+
+def figure_sources(name: str) -> list[Path]:
+    """The figure's module and all that it imports of figures, analysis and cube: editing one redraws it."""
+    found: set[Path] = set()
+    waiting = [figure_module(name), *(_FIGURES / file for file in _ALWAYS)]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _imports(path)
+    return sorted(found)
+
+
+def load(name: str) -> Callable[[xr.DataTree], Drawing]:
+    """The figure's `draw` (this imports matplotlib)."""
+    module = importlib.import_module(f"collpress.figures.{figure_module(name).stem}")
+    return cast("Callable[[xr.DataTree], Drawing]", module.draw)
+
+
+def _defines_draw(path: Path) -> bool:
+    return any(isinstance(node, ast.FunctionDef) and node.name == "draw" for node in _parsed(path).body)
+
+
+def _imports(path: Path) -> list[Path]:
+    """Modules of our rooms that `path` imports, at any depth of its text."""
+    names: set[str] = set()
+    for node in ast.walk(_parsed(path)):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    paths = [_PACKAGE.joinpath(*n.split(".")[1:]).with_suffix(".py") for n in names if n.startswith("collpress.")]
+    return [p for p in paths if p.is_file() and p.parent.name in _ROOMS]
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))

@@ -1,0 +1,77 @@
+"""Where everything lies: the paths under `results/`, in one place (docs/contracts.md, "Places under results/")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout."""
+
+
+def campaign_file(campaign: str) -> Path:
+    """The file that a campaign's name stands for."""
+    return Path("config/campaigns") / f"{campaign}.yaml"
+
+
+def platform_file(platform: str) -> Path:
+    """The file that a platform's name stands for."""
+    return Path("config/platforms") / f"{platform}.yaml"
+
+
+def dataset_file(dataset: str) -> Path:
+    """The prepared values of a dataset; its sidecar has the same name and ends in `.json`."""
+    return Path("results/data") / f"{dataset}.bin"
+
+
+def build_record(platform: str) -> Path:
+    """What was built for a platform."""
+    return Path("results/native") / platform / "build.json"
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of one campaign on one platform; paths are relative to the checkout."""
+
+    campaign: str
+    platform: str
+
+    @property
+    def directory(self) -> Path:
+        return Path("results/campaigns") / self.campaign / self.platform
+
+    @property
+    def plugins(self) -> Path:
+        return self.directory / "plugins" / "build.json"
+
+    @property
+    def inventory(self) -> Path:
+        return self.directory / "inventory.json"
+
+    @property
+    def points(self) -> Path:
+        return self.directory / "plan" / "points.json"
+
+    @property
+    def batches(self) -> Path:
+        return self.directory / "plan" / "batches.json"
+
+    @property
+    def summary(self) -> Path:
+        return self.directory / "summary.json"
+
+    @property
+    def cube(self) -> Path:
+        return self.directory / "cube.nc"
+
+    def batch_index(self, batch: str) -> Path:
+        return self.directory / "plan" / "batches" / f"{batch}.json"
+
+    def batch(self, batch: str) -> Path:
+        return self.directory / "batches" / batch
+
+    def receipt(self, batch: str) -> Path:
+        return self.batch(batch) / "receipt.json"
+
+    def figure(self, name: str, suffix: str) -> Path:
+        return self.directory / "figures" / f"{name}.{suffix}"

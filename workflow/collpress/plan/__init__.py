@@ -1,0 +1,1 @@
+"""From a campaign and a platform to points and batches: expansion, identity, guards, the frozen plan."""

@@ -1,0 +1,293 @@
+"""Experiments crossed, paired, cut and checked: every combination becomes a point, or an exclusion with its reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import Any
+
+from collpress.errors import CollpressError
+from collpress.plan.identity import point_id
+from collpress.plan.offer import Dataset, Offer
+from collpress.plan.support import unsupported
+from collpress.spec.campaign import Campaign, Experiment
+from collpress.spec.expressions import parse_condition
+from collpress.spec.factors import DTYPES, FACTORS, Value, is_pattern
+from collpress.spec.mistakes import combined
+from collpress.spec.platform import Platform
+
+MOST_POINTS = 200_000
+MOST_CELLS = 50_000_000
+
+Row = tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One resolved combination.
+
+    Parameters
+    ----------
+    unsupported : why this platform cannot measure it.
+    failed : what is missing today: a dataset that could not be had, a plugin that does not compile.
+    """
+
+    experiment: str
+    factors: Mapping[str, Value]
+    id: str
+    unsupported: str | None
+    failed: str | None = None
+
+    @property
+    def runnable(self) -> bool:
+        return self.unsupported is None and self.failed is None
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """One combination that the campaign cuts, and why."""
+
+    experiment: str
+    factors: Mapping[str, Value]
+    why: str
+
+
+@dataclass
+class Expansion:
+    """All points in the order of the campaign.
+
+    Parameters
+    ----------
+    unknown : what is known after the build only; empty when the plan is exact.
+    at_least : number of supported points at least; a pattern that is not resolved counts as one.
+    """
+
+    points: list[Point] = field(default_factory=list)
+    excluded: list[Excluded] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    at_least: int = 0
+
+
+def expand(
+    campaign: Campaign,
+    platform: Platform,
+    datasets: Mapping[str, Dataset],
+    offer: Offer | None = None,
+    memory_bytes: int | None = None,
+) -> Expansion:
+    """All points of a campaign on a platform.
+
+    Parameters
+    ----------
+    datasets : the datasets that can be had, by name; it holds at least what `needs.datasets_needed` names.
+    offer : what the installation offers; None before the build: patterns of algorithms and codecs then stay patterns.
+    memory_bytes : memory of a node, where known.
+
+    Raises
+    ------
+    CollpressError : impossible message sizes, points that two experiments share, or too many combinations to measure.
+    """
+    sweeps = {name: _Sweep(campaign, name, offer, sorted(datasets)) for name in campaign.experiments}
+    _guard(campaign, sweeps)
+    result = Expansion()
+    owners: dict[str, str] = {}
+    errors: list[CollpressError] = []
+    for name, sweep in sweeps.items():
+        points, wrong = sweep.points(result)
+        errors += wrong
+        for identity, factors in points.items():
+            if identity in owners:
+                told = ", ".join(f"{k} {FACTORS[k].text(v)}" for k, v in factors.items() if v != FACTORS[k].default)
+                errors.append(
+                    CollpressError(
+                        f"the experiments {owners[identity]} and {name} both hold the point {told}",
+                        where=campaign.where("experiments", name),
+                        fix="keep it in one of them, for example with exclude",
+                    )
+                )
+                continue
+            owners[identity] = name
+            result.points.append(
+                Point(name, factors, identity, unsupported(factors, platform, offer, datasets, memory_bytes))
+            )
+    if errors:
+        shown = errors[:5] + (
+            [CollpressError(f"... and {len(errors) - 5} more of the kind")] if len(errors) > 5 else []
+        )
+        raise combined(shown, str(campaign.path))
+    _tell_unknown(result, offer)
+    return result
+
+
+class _Sweep:
+    """One experiment: its groups of rows, before they are crossed."""
+
+    def __init__(self, campaign: Campaign, name: str, offer: Offer | None, datasets: list[str]) -> None:
+        self.campaign, self.name, self.offer, self.datasets = campaign, name, offer, datasets
+        self.experiment: Experiment = campaign.experiments[name]
+        self.warnings: list[str] = []
+        self.groups: dict[str, list[Row]] = {}
+        paired = [z.given() for z in self.experiment.zip]
+        crossed = self.experiment.matrix.given()
+        own = set(crossed).union(*paired)
+        defaults = {k: v for k, v in campaign.defaults.given().items() if k not in own}
+        for factor, values in {**defaults, **crossed}.items():
+            self.groups[factor] = [row for value in values for row in self._rows({factor: value})]
+        for group in paired:
+            rows = [dict(zip(group, row, strict=True)) for row in zip(*group.values(), strict=True)]
+            self.groups[" with ".join(group)] = [resolved for row in rows for resolved in self._rows(row)]
+        self.rest = {f.name: f.default for f in FACTORS.values() if f.name not in own and f.name not in defaults}
+
+    def combinations(self) -> int:
+        return math.prod(len(rows) for rows in self.groups.values())
+
+    def cells(self) -> int:
+        """Cells of the experiment's cube: it is dense, so paired factors count as crossed."""
+        distinct: dict[str, set[Value]] = {}
+        for rows in self.groups.values():
+            for row in rows:
+                for factor, value in row:
+                    distinct.setdefault(factor, set()).add(value)
+        return math.prod(len(values) for values in distinct.values())
+
+    def points(self, result: Expansion) -> tuple[dict[str, dict[str, Value]], list[CollpressError]]:
+        """Points by id, without those that are cut; exclusions and warnings go to `result`."""
+        cuts = [(parse_condition(e.when), e.because or f"exclude: {e.when}") for e in self.experiment.exclude]
+        keep = parse_condition(self.experiment.when) if self.experiment.when else None
+        hits = [0] * len(cuts)
+        seen: set[str] = set()
+        points: dict[str, dict[str, Value]] = {}
+        wrong: dict[tuple[Value, Value], CollpressError] = {}
+        for factors in self._combined():
+            identity = point_id(factors)
+            if identity in seen:
+                continue
+            seen.add(identity)
+            why = None if keep is None or keep.holds(factors) else f"when: {keep.text}"
+            for position, (condition, because) in enumerate(cuts):
+                if condition.holds(factors):
+                    hits[position] += 1
+                    why = why or because
+            if why is not None:
+                result.excluded.append(Excluded(self.name, factors, why))
+                continue
+            points[identity] = factors
+            self._check_size(factors, wrong)
+        result.warnings += self.warnings
+        # A pattern that is not resolved yet may still hold what the condition is about.
+        if not any(is_pattern(v) for factors in points.values() for v in factors.values()):
+            for position, count in enumerate(hits):
+                if not count:
+                    where = self.campaign.where("experiments", self.name, "exclude", position)
+                    result.warnings.append(f"{where}: excludes nothing: {cuts[position][0].text}")
+        if not points:
+            result.warnings.append(
+                f"{self.campaign.where('experiments', self.name)}: has no points: every combination is excluded"
+            )
+        return points, list(wrong.values())
+
+    def _combined(self) -> Iterator[dict[str, Value]]:
+        for rows in product(*self.groups.values()):
+            chosen: dict[str, Any] = {**self.rest, **{factor: value for row in rows for factor, value in row}}
+            yield self._without_idle_factors({name: chosen[name] for name in FACTORS})
+
+    def _without_idle_factors(self, factors: dict[str, Value]) -> dict[str, Value]:
+        """Factors that change nothing for this combination fall back to `none`; equal combinations then count once."""
+        if not str(factors["algorithm"]).startswith("compressed:"):
+            factors["codec"] = "none"
+        codec = self.offer.codec(str(factors["codec"])) if self.offer else None
+        if factors["codec"] == "none" or (codec is not None and not codec.takes_bound):
+            factors["error_bound"] = "none"
+        return factors
+
+    def _rows(self, row: Mapping[str, Value]) -> list[Row]:
+        resolved = [[(factor, value) for value in self._resolved(factor, value)] for factor, value in row.items()]
+        return [tuple(combination) for combination in product(*resolved)]
+
+    def _resolved(self, factor: str, value: Value) -> list[Value]:
+        names = self._names(factor)
+        if not is_pattern(value) or names is None:
+            return [value]
+        found: list[Value] = [name for name in names if fnmatchcase(name, str(value))]
+        if not found:
+            where = self.campaign.where("experiments", self.name, "matrix", factor)
+            self.warnings.append(f'{where}: nothing matches "{value}"; there is {", ".join(names) or "nothing"}')
+        return found
+
+    def _names(self, factor: str) -> list[str] | None:
+        """What a pattern of a factor is matched with; None if that is not known yet."""
+        if factor == "dataset":
+            return self.datasets
+        if self.offer is None:
+            return None
+        return (
+            list(dict.fromkeys(a.name for a in self.offer.algorithms))
+            if factor == "algorithm"
+            else [c.name for c in self.offer.codecs]
+        )
+
+    def _check_size(self, factors: Mapping[str, Value], wrong: dict[tuple[Value, Value], CollpressError]) -> None:
+        size, dtype = factors["message_bytes"], str(factors["dtype"])
+        if int(size) % DTYPES[dtype]:
+            wrong.setdefault(
+                (size, dtype),
+                CollpressError(
+                    f"a message of {size} bytes holds no whole number of {dtype} elements of {DTYPES[dtype]} bytes",
+                    where=self.campaign.where("experiments", self.name, "matrix", "message_bytes"),
+                    fix=f"a multiple of {DTYPES[dtype]}, or an exclude for this combination",
+                ),
+            )
+
+
+def _guard(campaign: Campaign, sweeps: Mapping[str, _Sweep]) -> None:
+    """Refuse what nobody can measure or hold, from the axes' lengths alone."""
+    errors = []
+    for name, sweep in sweeps.items():
+        combinations, cells = sweep.combinations(), sweep.cells()
+        if combinations > MOST_POINTS or cells > MOST_CELLS:
+            largest = sorted(sweep.groups.items(), key=lambda item: -len(item[1]))[:3]
+            axes = ", ".join(f"{axis} ({len(rows):,})" for axis, rows in largest if len(rows) > 1)
+            what = f"{combinations:,} combinations" if combinations > MOST_POINTS else f"a cube of {cells:,} cells"
+            errors.append(
+                CollpressError(
+                    f"the experiment {name} has {what}",
+                    where=campaign.where("experiments", name),
+                    allowed=f"at most {MOST_POINTS:,} combinations and {MOST_CELLS:,} cells",
+                    fix=f"split the largest axes over several campaigns or thin them out: {axes}",
+                )
+            )
+    total = sum(sweep.combinations() for sweep in sweeps.values())
+    if not errors and total > MOST_POINTS:
+        sizes = ", ".join(f"{name} ({sweep.combinations():,})" for name, sweep in sweeps.items())
+        errors.append(
+            CollpressError(
+                f"the campaign has {total:,} combinations",
+                where=campaign.where("experiments"),
+                allowed=f"at most {MOST_POINTS:,}",
+                fix=f"split its experiments over several campaigns: {sizes}",
+            )
+        )
+    if errors:
+        raise combined(errors, str(campaign.path))
+
+
+def _tell_unknown(result: Expansion, offer: Offer | None) -> None:
+    runnable = [p for p in result.points if p.unsupported is None]
+    result.at_least = len(runnable)
+    if offer is not None:
+        return
+    patterns = sorted({str(v) for p in runnable for v in (p.factors["algorithm"], p.factors["codec"]) if is_pattern(v)})
+    if patterns:
+        result.unknown.append(f"what {', '.join(patterns)} stands for (each counts as one here)")
+    bounded = sorted({str(p.factors["codec"]) for p in runnable if p.factors["error_bound"] != "none"})
+    if bounded:
+        result.unknown.append(
+            f"which of the codecs {', '.join(bounded)} take an error bound (all count as if they did)"
+        )
+        # A codec that takes none has one point where several bounds are asked for.
+        result.at_least = len({point_id(dict(p.factors) | {"error_bound": "none"}) for p in runnable})
+    result.unknown.append("whether every algorithm, codec and dataset can do what is asked of it")

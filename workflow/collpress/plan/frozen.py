@@ -1,0 +1,185 @@
+"""The frozen plan: points, batches and their indices, as JSON files that the jobs read (see docs/contracts.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from collpress.data.files import write_atomically
+from collpress.errors import CollpressError
+from collpress.layout import Places
+from collpress.plan.batches import Batch, Member, Shards, assign_shards, gather, shape_of
+from collpress.plan.estimate import batch_minutes, batch_seconds, point_seconds
+from collpress.plan.expansion import Expansion, Point
+from collpress.plan.identity import Build, digest, launch_identity, point_key
+from collpress.plan.launch import Launch, launch_of
+from collpress.plan.lines import plan_line
+from collpress.plan.machine import Machine
+from collpress.plan.offer import Dataset, Offer
+from collpress.spec.campaign import Campaign
+from collpress.spec.platform import Platform
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a plan is frozen for: platform, machine, and what lies there."""
+
+    platform: Platform
+    machine: Machine
+    offer: Offer
+    datasets: Mapping[str, Dataset]
+    build: Build
+    core: str
+    build_path: str
+
+
+@dataclass(frozen=True)
+class FrozenPlan:
+    """The documents of a plan, by where they go."""
+
+    points: dict[str, Any]
+    batches: dict[str, Any]
+    indices: dict[str, dict[str, Any]]
+    shards: dict[str, Any]
+
+
+def freeze(campaign: Campaign, site: Site, expansion: Expansion, shards: Shards) -> FrozenPlan:
+    """Give every supported point its key and its batch."""
+    runnable = [p for p in expansion.points if p.runnable]
+    placed = assign_shards(shards, ((shape_of(*_shape(p)), p.id) for p in runnable))
+    launches = {n: launch_of(site.platform, site.machine, n) for n in {r // n for n, r in map(_shape, runnable)}}
+    shared = {n: launch_identity(site.build, site.platform.launcher, launch) for n, launch in launches.items()}
+    members = [(_member(p, campaign, site, shared), *_shape(p)) for p in runnable]
+    batches = gather(members, launches, shared, placed)
+    batch_of = {m.key: b.id for b in batches for m in b.members}
+    key_of = {member.id: member.key for member, _, _ in members}
+    head = {"schema": 1, "campaign": campaign.name, "platform": site.platform.name}
+    rows = [
+        {
+            "key": key_of.get(p.id),
+            "id": p.id,
+            "experiment": p.experiment,
+            "factors": dict(p.factors),
+            "batch": batch_of[key_of[p.id]] if p.id in key_of else None,
+            "unsupported": p.unsupported,
+            "failed": p.failed,
+        }
+        for p in expansion.points
+    ]
+    excluded = [asdict(e) for e in expansion.excluded]
+    whole = digest({"points": rows, "launches": campaign.measure.launches, "excluded": excluded})
+    measure = campaign.measure
+    return FrozenPlan(
+        {
+            **head,
+            "digest": whole,
+            "launches": measure.launches,
+            "precision": measure.precision,
+            "points": rows,
+            "excluded": excluded,
+        },
+        {**head, "digest": whole, "batches": [_row(b, campaign) for b in batches]},
+        {b.id: _index(b, campaign, site, head) for b in batches},
+        {"schema": 1, "shards": placed},
+    )
+
+
+def _shape(point: Point) -> tuple[int, int]:
+    return int(point.factors["nodes"]), int(point.factors["ranks"])
+
+
+def _member(point: Point, campaign: Campaign, site: Site, shared: Mapping[int, Any]) -> Member:
+    nodes, ranks = _shape(point)
+    measure = campaign.measure
+    key = point_key(point.id, point.factors, site.offer, site.datasets, shared[ranks // nodes], measure, site.machine)
+    line = plan_line(key, point.id, point.factors, site.offer, site.datasets, measure)
+    return Member(key, point.id, point.experiment, line, point_seconds(measure))
+
+
+def _row(batch: Batch, campaign: Campaign) -> dict[str, Any]:
+    count = len(batch.members)
+    return {
+        "batch": batch.id,
+        "nodes": batch.nodes,
+        "ranks": batch.ranks,
+        "digest": batch.digest(campaign.measure.launches),
+        "points": count,
+        "estimate_s": batch_seconds(count, campaign.measure),
+        "minutes": batch_minutes(count, campaign.measure),
+    }
+
+
+def _index(batch: Batch, campaign: Campaign, site: Site, head: Mapping[str, Any]) -> dict[str, Any]:
+    launch: Launch = batch.launch
+    return {
+        "schema": 1,
+        "batch": batch.id,
+        "campaign": head["campaign"],
+        "platform": head["platform"],
+        "digest": batch.digest(campaign.measure.launches),
+        "nodes": batch.nodes,
+        "ranks": batch.ranks,
+        "ranks_per_node": batch.ranks // batch.nodes,
+        "launches": campaign.measure.launches,
+        "seed": batch.seed,
+        "launcher": site.platform.launcher,
+        "oversubscribed": launch.oversubscribed,
+        "binding": launch.binding,
+        "environment": launch.environment,
+        "samples": campaign.measure.samples,
+        "core": site.core,
+        "build": site.build_path,
+        "points": [asdict(m) | {"line": dict(m.line)} for m in batch.members],
+    }
+
+
+def write_plan(plan: FrozenPlan, places: Places) -> list[Path]:
+    """Write what has changed, remove the indices of batches that are gone; returns the files written.
+
+    shards.json goes first: a plan never refers to a shard that is not on record.
+    """
+    documents: dict[Path, Any] = {places.directory / "shards.json": plan.shards}
+    documents |= {places.batch_index(batch): index for batch, index in plan.indices.items()}
+    documents |= {places.batches: plan.batches, places.points: plan.points}
+    written = [path for path, document in documents.items() if write_document(path, document)]
+    for path in places.points.parent.glob("batches/*.json"):
+        if path.stem not in plan.indices:
+            path.unlink()
+    return written
+
+
+def write_document(path: Path, document: Any) -> bool:
+    """Write JSON atomically; False, and the file untouched, if it already says the same."""
+    content = (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
+    try:
+        if path.read_bytes() == content:
+            return False
+    except OSError:
+        pass  # not there, or not readable: writing says what is wrong
+    write_atomically(path, content)
+    return True
+
+
+def read_json(path: Path, fix: str) -> Any:
+    """A JSON document that an earlier step wrote; `fix` says how to get it when it is missing or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CollpressError(f"{path} does not exist", fix=fix) from None
+    except (OSError, ValueError) as error:
+        raise CollpressError(f"{path} cannot be read: {error}", fix=fix) from None
+
+
+def read_shards(places: Places) -> Shards:
+    """The shards of earlier plans; none before the first."""
+    path = places.directory / "shards.json"
+    if not path.exists():
+        return {}
+    document = read_json(path, "restore it from a copy, or remove it: every batch is then planned and measured anew")
+    if not isinstance(document, dict) or document.get("schema") != 1 or not isinstance(document.get("shards"), dict):
+        raise CollpressError(f"{path} is not a record of shards, version 1", fix="restore it from a copy, or remove it")
+    shards: Shards = document["shards"]
+    return shards

@@ -1,0 +1,221 @@
+"""The inventory: what an installation offers to a campaign, with every hash, and the frozen plan that follows."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from collpress.data.registry import load_registry
+from collpress.errors import CollpressError
+from collpress.layout import Places, build_record, dataset_file
+from collpress.plan.expansion import Expansion, Point, expand
+from collpress.plan.frozen import FrozenPlan, Site, freeze, read_json, read_shards, write_document, write_plan
+from collpress.plan.identity import Build
+from collpress.plan.launch import launch_of
+from collpress.plan.machine import Machine, this_machine
+from collpress.plan.needs import datasets_needed
+from collpress.plan.offer import Dataset, Offer, library_algorithms, offer_from_json, plugins_of
+from collpress.spec.campaign import Campaign
+from collpress.spec.platform import Platform
+
+REGISTRY = Path("config/datasets.yaml")
+PROBE_SECONDS = 60
+
+_ROOT_MAY = (
+    "OMPI_ALLOW_RUN_AS_ROOT",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "PRTE_ALLOW_RUN_AS_ROOT",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+)
+
+
+def take_inventory(
+    campaign: Campaign, platform: Platform, without: Collection[str] = ()
+) -> tuple[Expansion, FrozenPlan, list[Path]]:
+    """Look at what was built and prepared, freeze the plan, write both.
+
+    Parameters
+    ----------
+    without : datasets that could not be had; their points are planned as failed, so that all others can run.
+
+    Returns the expansion, the plan, and the files that changed.
+
+    Raises
+    ------
+    CollpressError : something that the campaign needs was not built or prepared, or the core does not answer.
+    """
+    places = Places(campaign.name, platform.name)
+    build_path = build_record(platform.name)
+    build = read_build(platform.name)
+    own = (
+        read_json(places.plugins, "build the campaign's plugins first: ./run collpress run")
+        if campaign.plugins
+        else {"plugins": []}
+    )
+    machine = this_machine()
+    offers = probe_core(build, launch_of(platform, machine, 1).environment)
+    algorithms, codecs = plugins_of([build, own])
+    library = library_algorithms(offers, platform.backends.mpi.controls)
+    offer = Offer(tuple(library + algorithms), tuple(codecs))
+    datasets = prepared_datasets(campaign, without)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes)
+    broken = {str(b["name"]): f"the plugin does not compile: {b['reason']}" for b in own.get("broken", ())}
+    expansion.points = [_with_what_is_missing(p, without, broken) for p in expansion.points]
+    if not expansion.points:
+        raise CollpressError("the campaign has no points: every combination is excluded", where=str(campaign.path))
+    site = Site(platform, machine, offer, datasets, Build.of(build), build["core"]["path"], build_path.as_posix())
+    plan = freeze(campaign, site, expansion, read_shards(places))
+    written = write_plan(plan, places)
+    inventory = _document(campaign, site, build, own, offers)
+    if write_document(places.inventory, inventory):
+        written.append(places.inventory)
+    return expansion, plan, written
+
+
+def read_build(platform: str) -> Any:
+    """The build record of a platform."""
+    path = build_record(platform)
+    build = read_json(path, f"build first: ./run collpress build --platform {platform}")
+    if not isinstance(build, dict) or build.get("schema") != 1 or not build.get("core"):
+        raise CollpressError(
+            f"{path} is not a build record, version 1, with a core", fix=f"./run collpress build --platform {platform}"
+        )
+    return build
+
+
+def installed_offer(platform: Platform) -> tuple[Offer, Any, Machine]:
+    """What a platform offers without any campaign: offer, build record, machine."""
+    build, machine = read_build(platform.name), this_machine()
+    offers = probe_core(build, launch_of(platform, machine, 1).environment)
+    algorithms, codecs = plugins_of([build])
+    return (
+        Offer(tuple(library_algorithms(offers, platform.backends.mpi.controls) + algorithms), tuple(codecs)),
+        build,
+        machine,
+    )
+
+
+def known_offer(places: Places) -> Offer | None:
+    """The offer of an earlier inventory; None before the first."""
+    if not places.inventory.exists():
+        return None
+    fix = f"take it again: ./run collpress inventory {places.campaign} --platform {places.platform}"
+    inventory = read_json(places.inventory, fix)
+    try:
+        return offer_from_json(inventory)
+    except (KeyError, TypeError):
+        raise CollpressError(f"{places.inventory} is not an inventory, version 1", fix=fix) from None
+
+
+def registered_datasets() -> dict[str, Dataset]:
+    """All datasets of the registry as they will be once prepared."""
+    entries = load_registry(REGISTRY)
+    return {
+        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256) for name, e in entries.items()
+    }
+
+
+def _with_what_is_missing(point: Point, without: Collection[str], broken: Mapping[str, str]) -> Point:
+    """A point whose data or plugin could not be had today failed; it is not `unsupported`, which is for good."""
+    dataset = str(point.factors["dataset"])
+    if point.unsupported is None and dataset in without:
+        return replace(point, failed=f"the dataset {dataset} could not be had (results/logs/datasets/{dataset}.log)")
+    names = (str(point.factors["codec"]), str(point.factors["algorithm"]).partition(":")[2])
+    reason = next((broken[name] for name in names if name in broken), None)
+    if point.unsupported is not None and reason is not None:
+        return replace(point, unsupported=None, failed=reason)
+    return point
+
+
+def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict[str, Dataset]:
+    """The datasets that a campaign needs, from their sidecars; one that is not prepared is an error.
+
+    Those in `without` are described as they would be.
+    """
+    registered = registered_datasets()
+    found = {}
+    for name in datasets_needed(campaign, registered):
+        if name in without:
+            found[name] = registered[name]
+            continue
+        values = dataset_file(name)
+        sidecar = read_json(values.with_suffix(".json"), f"prepare it: ./run collpress dataset get {name}")
+        if not values.is_file() or values.stat().st_size != sidecar["bytes"]:
+            raise CollpressError(
+                f"{values} is not the file that its sidecar describes", fix=f"./run collpress dataset get {name}"
+            )
+        found[name] = Dataset(name, sidecar["dtype"], int(sidecar["elements"]), values.as_posix(), sidecar["sha256"])
+    return found
+
+
+def probe_core(build: Mapping[str, Any], environment: Mapping[str, str]) -> Any:
+    """What the core says about the library: one short process, under the launcher where it does not start alone."""
+    command = [str(Path(build["core"]["path"]).absolute()), "--offers"]
+    variables = {**os.environ, **environment} | (dict.fromkeys(_ROOT_MAY, "1") if os.geteuid() == 0 else {})
+    complaints = []
+    for prefix in ([], [str(_launcher(build)), "-n", "1"]):
+        try:
+            done = subprocess.run(
+                [*prefix, *command],
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=PROBE_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            complaints.append(f"no answer within {PROBE_SECONDS} s")
+            continue
+        except OSError as error:
+            complaints.append(f"{error.filename}: {error.strerror}")
+            continue
+        answer = _answer(done.stdout)
+        if done.returncode == 0 and answer is not None:
+            return answer
+        last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        complaints.append(f"exit code {done.returncode}: {last}")
+    raise CollpressError(
+        "the core does not say what the MPI library offers",
+        where=" ".join(command),
+        allowed="JSON",
+        fix="; under mpiexec: ".join(complaints),
+    )
+
+
+def _answer(text: str) -> Any:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) and isinstance(answer.get("algorithms"), list) else None
+
+
+def _launcher(build: Mapping[str, Any]) -> Path:
+    """The mpiexec beside the wrapper that built the core; a bare name stands for the wheel beside this Python."""
+    wrapper = str(build["mpi"]["wrapper"])
+    return (Path(wrapper).parent if os.sep in wrapper else Path(sys.prefix) / "bin") / "mpiexec"
+
+
+def _document(
+    campaign: Campaign, site: Site, build: Mapping[str, Any], own: Mapping[str, Any], offers: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "campaign": campaign.name,
+        "platform": site.platform.name,
+        "machine": site.machine.as_json(),
+        "library": offers.get("library"),
+        "controls": offers.get("controls"),
+        **site.offer.as_json(),
+        "datasets": [vars(d) for d in site.datasets.values()],
+        "build": {"path": site.build_path, "core": build["core"], "compiler": build["compiler"], "mpi": build["mpi"]},
+        "own_plugins": [p["name"] for p in own["plugins"]],
+    }

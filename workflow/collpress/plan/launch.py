@@ -1,0 +1,46 @@
+"""How a batch is started: environment, binding, and whether ranks share CPUs. Decided once, frozen in the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collpress.plan.machine import Machine
+from collpress.spec.platform import Platform
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Part of a batch's identity and of every point's key.
+
+    Parameters
+    ----------
+    environment : variables for the launcher and all ranks, sorted by name.
+    binding : `core`, `hwthread` or `none`; the launcher's command line asks for it.
+    oversubscribed : more ranks than CPUs; ranks then yield while they wait.
+    """
+
+    environment: dict[str, str]
+    binding: str
+    oversubscribed: bool
+
+
+def launch_of(platform: Platform, machine: Machine, ranks_per_node: int) -> Launch:
+    """The launch of a batch with that many ranks on a node.
+
+    One rank a core where there are enough cores, one a hardware thread where there are enough of those, else unbound:
+    two ranks that are bound to one CPU and poll starve each other.
+    """
+    variables: dict[str, str] = {}
+    if platform.backends.mpi.controls == "openmpi":
+        # Without this, writing an algorithm's control variable succeeds, reads back, and has no effect.
+        variables["OMPI_MCA_coll_tuned_use_dynamic_rules"] = "1"
+    oversubscribed = ranks_per_node > machine.cpus
+    if oversubscribed:
+        binding = "none"
+        variables["OMPI_MCA_mpi_yield_when_idle"] = "1"
+    elif ranks_per_node > machine.cores:
+        binding = "hwthread"
+    else:
+        binding = "core"
+    variables.update(platform.environment)
+    return Launch(dict(sorted(variables.items())), binding, oversubscribed)

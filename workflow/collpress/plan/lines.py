@@ -1,0 +1,46 @@
+"""The plan line of a point: what the core is told, key by key (docs/contracts.md, "Plan file")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from collpress.plan.offer import Dataset, Offer
+from collpress.spec.campaign import Measure
+from collpress.spec.factors import Value
+
+
+def plan_line(
+    key: str,
+    identity: str,
+    factors: Mapping[str, Value],
+    offer: Offer,
+    datasets: Mapping[str, Dataset],
+    measure: Measure,
+) -> dict[str, str]:
+    """All entries as texts, in the contract's order; keys that a point has no use for are absent.
+
+    `at_most` is one launch's part of the point's whole time.
+    """
+    collective, name = str(factors["collective"]), str(factors["algorithm"])
+    algorithm = offer.algorithm(collective, name)
+    line = {"key": key, "id": identity, "collective": collective, "algorithm": name}
+    if algorithm is not None and algorithm.path is not None:
+        line["plugin"] = algorithm.path
+    codec = offer.codec(str(factors["codec"]))
+    if algorithm is not None and algorithm.kind == "compressed" and codec is not None:
+        line |= {"codec": codec.name, "codec_plugin": codec.path}
+    kind, _, number = str(factors["error_bound"]).partition(" ")
+    line["bound"] = kind
+    if number:
+        line["bound_value"] = number
+    line |= {name: str(factors[name]) for name in ("dtype", "op", "message_bytes")}
+    dataset = datasets.get(str(factors["dataset"]))
+    if dataset is None:
+        line["data"] = "pattern"
+    else:
+        line |= {"data": "file", "data_path": dataset.path, "data_elements": str(dataset.elements)}
+    line |= {name: str(getattr(measure, name)) for name in ("warmup", "min_iterations", "max_iterations")}
+    line["precision"] = repr(measure.precision)
+    line["at_most"] = repr(measure.at_most / measure.launches)
+    line["instrumented"] = str(measure.instrumented)
+    return line

@@ -1,0 +1,133 @@
+"""What an installation offers, algorithms and codecs, and the datasets at hand: limits and hashes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from collpress.errors import CollpressError
+from collpress.spec.factors import COLLECTIVES
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm of one collective; `name` carries its kind: `library:ring`, `reference:ring`, `compressed:ring`."""
+
+    collective: str
+    name: str
+    backend: str
+    min_ranks: int = 1
+    power_of_two_ranks: bool = False
+    count_at_least_ranks: bool = False
+    path: str | None = None
+    sha256: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.name.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Codec:
+    """One codec plugin."""
+
+    name: str
+    dtypes: tuple[str, ...]
+    takes_bound: bool
+    lossless: bool
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset: `elements` values of `dtype` in the file `path`, little-endian."""
+
+    id: str
+    dtype: str
+    elements: int
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Everything that one installation can run."""
+
+    algorithms: tuple[Algorithm, ...]
+    codecs: tuple[Codec, ...]
+
+    def algorithm(self, collective: str, name: str) -> Algorithm | None:
+        return next((a for a in self.algorithms if (a.collective, a.name) == (collective, name)), None)
+
+    def codec(self, name: str) -> Codec | None:
+        return next((c for c in self.codecs if c.name == name), None)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "algorithms": [asdict(a) for a in self.algorithms],
+            "codecs": [asdict(c) | {"dtypes": list(c.dtypes)} for c in self.codecs],
+        }
+
+
+def offer_from_json(data: Mapping[str, Any]) -> Offer:
+    """The inverse of `Offer.as_json`."""
+    return Offer(
+        tuple(Algorithm(**a) for a in data["algorithms"]),
+        tuple(Codec(**(c | {"dtypes": tuple(c["dtypes"])})) for c in data["codecs"]),
+    )
+
+
+def library_algorithms(offers: Mapping[str, Any], controls: str) -> list[Algorithm]:
+    """The library's algorithms from what the core says; without controls only the library's own choice."""
+    found = [Algorithm(collective, "library:default", "mpi") for collective in COLLECTIVES]
+    if controls != "none":
+        found += [
+            Algorithm(str(a["collective"]), f"library:{a['name']}", "mpi")
+            for a in offers.get("algorithms", [])
+            if a["collective"] in COLLECTIVES and a["name"] != "default"
+        ]
+    return found
+
+
+def plugins_of(builds: Iterable[Mapping[str, Any]]) -> tuple[list[Algorithm], list[Codec]]:
+    """Algorithms and codecs from build records; two plugins of one name are an error."""
+    algorithms: dict[tuple[str, str], Algorithm] = {}
+    codecs: dict[str, Codec] = {}
+    for build in builds:
+        for plugin in build["plugins"]:
+            if plugin["kind"] == "codec":
+                _refuse_twin(codecs.get(plugin["name"]), plugin)
+                codecs[plugin["name"]] = Codec(
+                    plugin["name"],
+                    tuple(plugin["dtypes"]),
+                    bool(plugin["takes_bound"]),
+                    bool(plugin["lossless"]),
+                    plugin["path"],
+                    plugin["sha256"],
+                )
+                continue
+            name = f"{'compressed' if plugin['compresses'] else 'reference'}:{plugin['name']}"
+            key = (plugin["collective"], name)
+            _refuse_twin(algorithms.get(key), plugin)
+            algorithms[key] = Algorithm(
+                plugin["collective"],
+                name,
+                "native",
+                int(plugin["min_ranks"]),
+                bool(plugin["power_of_two_ranks"]),
+                bool(plugin["count_at_least_ranks"]),
+                plugin["path"],
+                plugin["sha256"],
+            )
+    return list(algorithms.values()), list(codecs.values())
+
+
+def _refuse_twin(other: Algorithm | Codec | None, plugin: Mapping[str, Any]) -> None:
+    if other is not None:
+        raise CollpressError(
+            f"two plugins are called {plugin['name']}",
+            where=str(plugin.get("source", plugin["path"])),
+            fix=f"rename it; the other is {other.path}",
+        )

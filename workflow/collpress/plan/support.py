@@ -1,0 +1,116 @@
+"""Whether a platform and an installation can measure a point; if not, the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from collpress.errors import did_you_mean
+from collpress.plan.offer import Algorithm, Dataset, Offer
+from collpress.spec.factors import DTYPES, Value
+from collpress.spec.platform import Platform
+from collpress.spec.quantities import format_size
+
+MOST_ELEMENTS = (1 << 31) - 1
+"""An MPI call's count is a C int."""
+
+
+def unsupported(
+    factors: Mapping[str, Value],
+    platform: Platform,
+    offer: Offer | None,
+    datasets: Mapping[str, Dataset],
+    memory_bytes: int | None = None,
+) -> str | None:
+    """The first reason why a point cannot be measured, or None.
+
+    Parameters
+    ----------
+    offer : None before anything is built: then only limits and data are looked at.
+    memory_bytes : memory of a node, where known; the platform's own limit goes first.
+    """
+    reason = _beyond_limits(factors, platform, memory_bytes)
+    if reason is None and offer is not None:
+        reason = _not_offered(factors, offer)
+    return reason or _against_dataset(factors, datasets)
+
+
+def memory_per_rank(factors: Mapping[str, Value]) -> int:
+    """Bytes of buffers on one rank: send, receive, two results kept for the check, scratch, and the float64 oracle."""
+    message = int(factors["message_bytes"])
+    scratch = 3 * message if str(factors["algorithm"]).startswith("compressed:") else message
+    return 4 * message + scratch + 8 * elements(factors)
+
+
+def elements(factors: Mapping[str, Value]) -> int:
+    """Elements of one rank's message."""
+    return int(factors["message_bytes"]) // DTYPES[str(factors["dtype"])]
+
+
+def _beyond_limits(factors: Mapping[str, Value], platform: Platform, memory_bytes: int | None) -> str | None:
+    ranks, nodes, size = int(factors["ranks"]), int(factors["nodes"]), int(factors["message_bytes"])
+    limits = platform.limits
+    if nodes > limits.nodes:
+        return f"{nodes} nodes: the platform {platform.name} allows {limits.nodes}"
+    if ranks % nodes:
+        return f"{ranks} ranks do not spread evenly over {nodes} nodes"
+    if ranks // nodes > limits.ranks_per_node:
+        return f"{ranks // nodes} ranks on a node: the platform {platform.name} allows {limits.ranks_per_node}"
+    if limits.message_bytes is not None and size > limits.message_bytes:
+        return (
+            f"a message of {format_size(size)}: the platform {platform.name} allows {format_size(limits.message_bytes)}"
+        )
+    if elements(factors) > MOST_ELEMENTS:
+        return f"{elements(factors)} elements: one MPI call counts at most {MOST_ELEMENTS}"
+    memory = limits.memory_bytes or memory_bytes
+    need = memory_per_rank(factors) * (ranks // nodes)
+    if memory is not None and need > memory:
+        return f"needs {need / 2**30:.1f} GiB of memory on a node, which has {memory / 2**30:.1f} GiB"
+    return None
+
+
+def _not_offered(factors: Mapping[str, Value], offer: Offer) -> str | None:
+    collective, name = str(factors["collective"]), str(factors["algorithm"])
+    algorithm = offer.algorithm(collective, name)
+    if algorithm is None:
+        hint = did_you_mean(name, [a.name for a in offer.algorithms if a.collective == collective])
+        return f"this installation has no {name} for {collective}" + (f"; {hint}" if hint else "")
+    reason = _against_algorithm(factors, algorithm)
+    return reason or (_against_codec(factors, offer) if algorithm.kind == "compressed" else None)
+
+
+def _against_algorithm(factors: Mapping[str, Value], algorithm: Algorithm) -> str | None:
+    ranks = int(factors["ranks"])
+    if ranks < algorithm.min_ranks:
+        return f"{algorithm.name} needs at least {algorithm.min_ranks} ranks"
+    if algorithm.power_of_two_ranks and ranks & (ranks - 1):
+        return f"{algorithm.name} needs a power of two of ranks"
+    if algorithm.count_at_least_ranks and elements(factors) < ranks:
+        return f"{algorithm.name} needs at least as many elements as ranks: {elements(factors)} < {ranks}"
+    return None
+
+
+def _against_codec(factors: Mapping[str, Value], offer: Offer) -> str | None:
+    name, dtype = str(factors["codec"]), str(factors["dtype"])
+    codec = offer.codec(name)
+    if codec is None:
+        hint = did_you_mean(name, [c.name for c in offer.codecs])
+        return f"this installation has no codec {name}" + (f"; {hint}" if hint else "")
+    if dtype not in codec.dtypes:
+        return f"the codec {name} does not take {dtype}"
+    if codec.takes_bound and factors["error_bound"] == "none":
+        return f"the codec {name} needs an error_bound"
+    return None
+
+
+def _against_dataset(factors: Mapping[str, Value], datasets: Mapping[str, Dataset]) -> str | None:
+    name, dtype = str(factors["dataset"]), str(factors["dtype"])
+    if name == "pattern":
+        return None
+    dataset = datasets[name]
+    if dataset.dtype != dtype:
+        return f"the dataset {name} holds {dataset.dtype}, not {dtype}"
+    need = elements(factors) * int(factors["ranks"])
+    if need > dataset.elements:
+        ranks = factors["ranks"]
+        return f"{name} has {dataset.elements} elements; {ranks} ranks need {need} (data are never repeated)"
+    return None

@@ -1,0 +1,235 @@
+"""The lines of a journal as typed, immutable models; the JSON schema beside this file is generated from them.
+
+`python -m collpress.records.schema` prints the schema; a test compares it with `record.schema.json`. Times in seconds,
+sizes in bytes, moments in UTC. What is not known is `null`; NaN and infinities are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from collpress.records.status import Status
+
+SCHEMA: Final = 1
+
+Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Count = Annotated[int, Field(ge=0)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+def _is_utc(text: str) -> str:
+    offset = datetime.fromisoformat(text).utcoffset()
+    if offset is None or offset.total_seconds():
+        raise ValueError("not a moment in UTC such as 2026-01-31T12:00:00.000000Z")
+    return text
+
+
+Utc = Annotated[str, AfterValidator(_is_utc)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class Clock(_Line):
+    """The clock that timed a launch."""
+
+    name: str
+    resolution_s: Seconds
+    overhead_s: Seconds
+
+
+class Launch(_Line):
+    """The first line of one start of the core: the world that its records share."""
+
+    kind: Literal["launch"] = "launch"
+    schema_version: Literal[1] = Field(1, alias="schema")
+    launch: Count
+    attempt: Count
+    utc: Utc
+    seed: int
+    ranks: int
+    mpi_library: str
+    hosts: list[str]
+    cpus: list[list[int]]
+    clock: Clock
+    load_average: float | None
+    runnable: int | None
+    order: list[Key]
+
+
+class Begin(_Line):
+    """Written before a point: whoever dies next is charged to it."""
+
+    kind: Literal["begin"] = "begin"
+    schema_version: Literal[1] = Field(1, alias="schema")
+    key: Key
+    launch: Count
+    attempt: Count
+    utc: Utc
+
+
+class End(_Line):
+    """The last line of a core that did all of its plan."""
+
+    kind: Literal["end"] = "end"
+    schema_version: Literal[1] = Field(1, alias="schema")
+    launch: Count
+    attempt: Count
+    utc: Utc
+
+
+class Effective(_Line):
+    """What really ran, and how that is known."""
+
+    algorithm: str | None
+    known_by: Literal["construction", "read back", "counters", "unverified"]
+    abs_bound: Number | None
+
+
+class Times(_Line):
+    """Seconds per iteration (maximum over ranks); the confidence limits are those of the median."""
+
+    median: Seconds
+    ci_low: Seconds | None
+    ci_high: Seconds | None
+    min: Seconds
+    p05: Seconds
+    p25: Seconds
+    p75: Seconds
+    p95: Seconds
+    p99: Seconds
+    max: Seconds
+    mean: Seconds
+    sd: Seconds | None
+    mad: Seconds | None
+
+
+class Phases(_Line):
+    """Seconds per call in each phase of an instrumented pass, on the rank with the largest total."""
+
+    iterations: Count
+    total: Seconds
+    compress: Seconds
+    send: Seconds
+    decompress: Seconds
+    reduce: Seconds
+    wait: Seconds
+    other: Number
+
+
+class Codec(_Line):
+    """Bytes of rank 0's own message, raw and compressed, and what it sent in one call."""
+
+    raw_bytes: Count
+    compressed_bytes: Count
+    ratio: Number | None
+    wire_bytes: Count | None
+
+
+class Worst(_Line):
+    """The element with the largest error; values are `null` where they are not finite."""
+
+    rank: Count
+    index: Count
+    expected: Number | None
+    got: Number | None
+
+
+class Check(_Line):
+    """The result compared with a float64 oracle over the whole buffer."""
+
+    max_abs_error: Number | None
+    bound: Number | None
+    rounding_bound: Number | None
+    mean_error: Number | None
+    value_range: Number | None
+    psnr_db: Number | None
+    worst: Worst | None
+
+
+class Resources(_Line):
+    """What the point cost the operating system, over all ranks."""
+
+    max_rss_bytes: Count | None
+    voluntary_switches: Count | None
+    involuntary_switches: Count | None
+
+
+class Samples(_Line):
+    """Where the timed iterations of this record lie in a samples file."""
+
+    file: str
+    offset: Count
+    bytes: Count
+    sha256: str
+
+
+class Record(_Line):
+    """Everything known about one point in one launch and attempt."""
+
+    kind: Literal["record"] = "record"
+    schema_version: Literal[1] = Field(1, alias="schema")
+    key: Key
+    id: Key
+    launch: Count
+    attempt: Count
+    order: Count | None = None
+    utc: Utc
+    elapsed_s: Seconds | None = None
+    by: Literal["core", "supervisor"]
+    status: Status
+    reason: str | None
+    noisy: bool = False
+    requested: dict[str, str] | None = None
+    effective: Effective | None = None
+    count: Count | None = None
+    message_bytes: Count | None = None
+    total_bytes: Count | None = None
+    unique_bytes: Count | None = None
+    warmup: Count | None = None
+    n: Count | None = None
+    stop_reason: Literal["precision", "max_iterations", "time"] | None = None
+    time_s: Times | None = None
+    mean_over_ranks_s: Seconds | None = None
+    start_skew_s: Number | None = None
+    phases_s: Phases | None = None
+    codec: Codec | None = None
+    check: Check | None = None
+    resources: Resources | None = None
+    samples: Samples | None = None
+
+    @model_validator(mode="after")
+    def _says_why_or_how_long(self) -> Self:
+        if self.status is Status.OK and (self.time_s is None or not self.n):
+            raise ValueError("a record with status ok needs time_s and n")
+        if self.status is not Status.OK and not self.reason:
+            raise ValueError(f"a record with status {self.status} needs a reason")
+        return self
+
+
+Line = Annotated[Launch | Begin | Record | End, Field(discriminator="kind")]
+LINE: TypeAdapter[Launch | Begin | Record | End] = TypeAdapter(Line)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of one journal line."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "One line of a collpress journal",
+        **LINE.json_schema(by_alias=True),
+    }
+
+
+def json_schema_text() -> str:
+    """The text of `record.schema.json`."""
+    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(json_schema_text(), end="")

@@ -1,0 +1,55 @@
+"""Say how a campaign ended, and fail if a point that should have run did not.
+
+Prints how many points were planned and are ok, the others by reason, and the most telling numbers. Writes
+summary.json when every point is ok or unsupported. Exit code 3: some are not.
+
+example: collpress complete quick --platform local
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from collpress.errors import IncompleteError
+from collpress.execute.atomic import write_json
+from collpress.execute.attempt import now
+from collpress.execute.findings import findings
+from collpress.execute.status import Coverage, coverage, grouped, label
+from collpress.layout import Places
+from collpress.records.status import Status
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("campaign", help="name of the campaign")
+    parser.add_argument("--platform", default="local", help="name of the platform (default: local)")
+
+
+def run(args: argparse.Namespace) -> int:
+    places = Places(args.campaign, args.platform)
+    seen = coverage(places.directory)
+    found = findings(seen)
+    print("\n".join([*_counts(seen), *(finding.text for finding in found)]))
+    incomplete = seen.incomplete()
+    if incomplete:
+        places.summary.unlink(missing_ok=True)
+        raise IncompleteError(
+            f"{len(incomplete)} of {len(seen.points)} points should be ok and are not",
+            where=f"{args.campaign} on {args.platform}",
+            fix=f"see collpress status {args.campaign} --platform {args.platform}; the next run tries again",
+        )
+    counts = seen.counts()
+    document = {"schema": 1, "campaign": seen.campaign, "platform": seen.platform, "launches": seen.launches}
+    document |= {"counts": counts, "findings": [finding.document() for finding in found], "utc": now()}
+    write_json(places.summary, document)
+    return 0
+
+
+def _counts(seen: Coverage) -> list[str]:
+    counts = seen.counts()
+    lines = [f"{seen.campaign} on {seen.platform}: {counts['planned']} points planned, {counts['ok']} ok"]
+    for status, reason, members in grouped(seen.points):
+        if status is not Status.OK:
+            lines.append(
+                f"  {len(members)} {status}: {reason} ({label(members[0].point)}{', ...' if members[1:] else ''})"
+            )
+    return lines

@@ -1,0 +1,51 @@
+"""Show what a campaign will measure on a platform: points, batches, time, bytes, and why combinations are cut.
+
+Works before anything is built and then says what is still unknown; after the inventory the numbers are exact.
+
+example: collpress plan quick --platform local
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from collpress.layout import Places
+from collpress.plan.batches import CAPACITY
+from collpress.plan.expansion import Expansion, expand
+from collpress.plan.inventory import known_offer, registered_datasets
+from collpress.plan.machine import this_machine
+from collpress.plan.needs import datasets_needed
+from collpress.plan.report import plan_json, plan_text
+from collpress.spec import load_campaign, load_platform
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("campaign", help="name of a file in config/campaigns, or its path")
+    parser.add_argument(
+        "--platform", default="local", help="name of a file in config/platforms, or its path (default: local)"
+    )
+    parser.add_argument("--json", action="store_true", help="print everything, every point included, as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    campaign, platform = load_campaign(args.campaign), load_platform(args.platform)
+    datasets = registered_datasets()
+    datasets_needed(campaign, datasets)  # unknown names are an error here
+    offer = known_offer(Places(campaign.name, platform.name))
+    expansion = expand(campaign, platform, datasets, offer, this_machine().memory_bytes)
+    batches = _batches(expansion)
+    if args.json:
+        print(json.dumps(plan_json(campaign, platform, expansion, batches), ensure_ascii=False))
+    else:
+        print(plan_text(campaign, platform, expansion, batches))
+    return 0
+
+
+def _batches(expansion: Expansion) -> int:
+    shapes: dict[tuple[object, object], int] = {}
+    for point in expansion.points:
+        if point.unsupported is None:
+            shape = point.factors["nodes"], point.factors["ranks"]
+            shapes[shape] = shapes.get(shape, 0) + 1
+    return sum(-(-count // CAPACITY) for count in shapes.values())

@@ -1,0 +1,139 @@
+"""What the rule files ask for: inputs, parameters and targets of one campaign on one platform, as plain strings.
+
+Everything here is cheap: Snakemake evaluates it each time it starts, on a cluster in every job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collpress.data.registry import Entry, load_registry
+from collpress.errors import CollpressError, did_you_mean
+from collpress.figures.registry import figure_names, figure_sources
+from collpress.layout import Places, build_record, campaign_file, dataset_file, platform_file
+from collpress.plan.needs import datasets_needed, plugin_directories
+from collpress.provenance.machine import machine_key
+from collpress.spec import load_campaign, load_platform
+
+PACKAGE = Path(__file__).parent
+REGISTRY = Path("config/datasets.yaml")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What the workflow must know of a batch; the rest is in its index."""
+
+    digest: str
+    nodes: int
+    ranks: int
+    minutes: int
+
+
+class Wiring:
+    """One campaign on one platform, as the rules see it."""
+
+    def __init__(self, campaign: str, platform: str, without: str = "") -> None:
+        """`without`: datasets that could not be had, separated by commas."""
+        self._without = without.split(",") if without else []
+        self.campaign_name, self.platform_name = campaign, platform
+        self.campaign_path, self.platform_path = str(campaign_file(campaign)), str(platform_file(platform))
+        self._campaign = load_campaign(campaign)
+        load_platform(platform)
+        self._registry = load_registry(REGISTRY)
+        self.places = Places(campaign, platform)
+        self.build = build_record(platform)
+
+    def datasets(self) -> list[str]:
+        """Sidecars of the datasets that the campaign uses."""
+        needed = [name for name in datasets_needed(self._campaign, self._registry) if name not in self._without]
+        return [str(dataset_file(name).with_suffix(".json")) for name in needed]
+
+    def without_arguments(self) -> str:
+        """The datasets that could not be had, as quoted arguments of `collpress inventory`."""
+        return " ".join(f"--without {shlex.quote(name)}" for name in self._without)
+
+    def dataset_sha256(self, wildcards: Any) -> str:
+        """The pinned checksum of a prepared dataset."""
+        return self._entry(wildcards).sha256
+
+    def dataset_digest(self, wildcards: Any) -> str:
+        """Changes when the dataset's entry in the registry does."""
+        return _digest(self._entry(wildcards).model_dump(mode="json"))
+
+    def _entry(self, wildcards: Any) -> Entry:
+        return self._registry[str(wildcards.dataset)]
+
+    def native_sources(self) -> list[str]:
+        """All that the core and the project's plugins are built from."""
+        sources = [p for p in Path("native").rglob("*") if p.suffix in {".cpp", ".hpp", ".h", ".txt", ".cmake"}]
+        return sorted(str(p) for p in sources if "tests" not in p.parts)
+
+    def native_headers(self) -> list[str]:
+        """The public ABI, which a campaign's own plugins are built against."""
+        return sorted(str(p) for p in Path("native/include").rglob("*") if p.is_file())
+
+    def plugin_sources(self) -> list[str]:
+        """The sources in the directories that the campaign names."""
+        found = (p for directory in self._plugin_directories() for p in directory.rglob("*"))
+        return sorted(str(p) for p in found if p.suffix in {".cpp", ".c", ".hpp", ".h"})
+
+    def plugin_arguments(self) -> str:
+        """The same directories as quoted arguments of `collpress build`."""
+        return " ".join(f"--plugins {shlex.quote(str(directory))}" for directory in self._plugin_directories())
+
+    def _plugin_directories(self) -> list[Path]:
+        return plugin_directories(self._campaign)
+
+    def machine(self) -> str:
+        """Another machine, or another CPU in it, asks for another inventory."""
+        return machine_key()
+
+    def batch(self, checkpoints: Any, batch: str) -> Batch:
+        """One batch of the frozen plan; waits for the checkpoint that freezes it."""
+        return self._batches(checkpoints)[batch]
+
+    def receipts(self, checkpoints: Any) -> list[str]:
+        """The receipt of every batch of the frozen plan."""
+        return [str(self.places.receipt(batch)) for batch in self._batches(checkpoints)]
+
+    def _batches(self, checkpoints: Any) -> dict[str, Batch]:
+        index = Path(checkpoints.inventory.get().output.batches)
+        rows = json.loads(index.read_text(encoding="utf-8"))["batches"]
+        return {row["batch"]: Batch(row["digest"], row["nodes"], row["ranks"], row["minutes"]) for row in rows}
+
+    def figures(self) -> list[str]:
+        """The figures that the campaign asks for."""
+        for name in self._campaign.figures:
+            if name not in figure_names():
+                raise CollpressError(
+                    f'unknown figure "{name}"',
+                    where=self._campaign.where("figures"),
+                    allowed=", ".join(figure_names()),
+                    fix=did_you_mean(name, figure_names()),
+                )
+        return list(self._campaign.figures)
+
+    def figure_sources(self, name: str) -> list[str]:
+        """The modules that draw a figure: editing one redraws it."""
+        return [str(path) for path in figure_sources(name)]
+
+    def sources(self, *rooms: str) -> list[str]:
+        """All modules of some rooms of the package."""
+        return sorted(str(path) for room in rooms for path in (PACKAGE / room).glob("*.py"))
+
+
+def show_to_shells() -> None:
+    """Let the rules' shells find this Python and this package first, here and in a cluster's jobs."""
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    os.environ["PYTHONPATH"] = str(PACKAGE.parent)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
