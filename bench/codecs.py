@@ -2,9 +2,10 @@
 
 ./run bench codecs [--json] [--megabytes N]
 
-Speeds (GB/s of uncompressed values) are medians of the repetitions, in which memcpy, compression and decompression take
-turns; ratios and errors are exact. `max_error_over_bound` and `bias_over_bound` (mean of x' − x) are against the bound that
-was asked for, or, for codecs without one, against what the codec states for these values. PSNR is against the value range.
+Speeds (GB/s of uncompressed values) are medians of the repetitions, in which memcpy, compression and decompression
+take turns; ratios and errors are exact. `max_error_over_bound` and `bias_over_bound` (mean of x' − x) are against the
+bound that was asked for, or, for codecs without one, against what the codec states for these values. PSNR is against
+the value range.
 """
 
 from __future__ import annotations

@@ -98,6 +98,7 @@ class Campaign:
         *,
         outcome: Callable[[int], dict[str, Any]] = lambda launch: {},
         unsupported: str | None = None,
+        failed: str | None = None,
         launches: Iterable[int] | None = None,
         **factors: Any,
     ) -> Point:
@@ -116,15 +117,16 @@ class Campaign:
         } | factors
         identity = digest(experiment, json.dumps(full, sort_keys=True))[:32]
         point = {
-            "key": None if unsupported else digest("key", identity)[:32],
+            "key": None if unsupported or failed else digest("key", identity)[:32],
             "id": identity,
             "experiment": experiment,
             "factors": full,
-            "batch": None if unsupported else "b0c0ffee",
+            "batch": None if unsupported or failed else "b0c0ffee",
             "unsupported": unsupported,
+            "failed": failed,
         }
         self.points.append(point)
-        if not unsupported:
+        if point["key"] is not None:
             for launch in range(self.launches) if launches is None else launches:
                 self.records.append(record(point, launch) | outcome(launch))
         return point

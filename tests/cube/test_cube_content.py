@@ -269,3 +269,14 @@ def test_a_failed_write_leaves_the_old_cube(folder: Path, tmp_path: Path, monkey
         build_cube(directory)
     assert (directory / "cube.nc").read_bytes() == b"old"
     assert [p.name for p in directory.iterdir() if p.name.startswith(".")] == []
+
+
+def test_a_point_whose_dataset_could_not_be_had_failed_and_says_so(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("tuning")
+    campaign.add("tuning", dataset="colpex/theta", failed="the dataset colpex/theta could not be had")
+    tuning = built(campaign, tmp_path)["tuning"].to_dataset()
+    assert words(tuning["status"]).sel(dataset="colpex/theta").squeeze().item() == "failed"
+    reason = tuning["reason_text"].values[int(one(tuning, "reason", dataset="colpex/theta"))]
+    assert reason == "the dataset colpex/theta could not be had"
+    assert words(tuning["status"]).sel(dataset="pattern").squeeze().item() == "ok"

@@ -169,14 +169,11 @@ def test_a_codec_is_compared_with_the_same_collective_without_one(
 
 def test_the_largest_error_is_measured_against_codec_and_rounding_bound_together(tmp_path: Path) -> None:
     other = {"mean_error": None, "value_range": None, "psnr_db": None, "worst": None}
-    points = [
-        {"algorithm": "compressed:ring", "codec": codec, "times": [1.0], "check": {**other, **check}}
-        for codec, check in {
-            "a": {"max_abs_error": 0.5, "bound": 0.75, "rounding_bound": 0.25},
-            "b": {"max_abs_error": 0.1, "bound": 1.0, "rounding_bound": None},
-            "c": {"max_abs_error": 9.0, "bound": None, "rounding_bound": 1.0},
-        }.items()
-    ]
+    checks: list[tuple[float, float | None, float | None]] = [(0.5, 0.75, 0.25), (0.1, 1.0, None), (9.0, None, 1.0)]
+    points = []
+    for number, (error, bound, rounding) in enumerate(checks):
+        check = {**other, "max_abs_error": error, "bound": bound, "rounding_bound": rounding}
+        points.append({"algorithm": "compressed:ring", "codec": f"c{number}", "times": [1.0], "check": check})
     found = findings(_seen(tmp_path, points))
     assert [(f.name, f.value, f.keys) for f in found] == [("error_over_bound", 0.5, [key(0)])]
 

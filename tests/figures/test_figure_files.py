@@ -16,6 +16,7 @@ from collpress.figures.registry import figure_names
 from collpress.figures.stamp import read_stamp
 from matplotlib.figure import Figure
 from PIL import Image
+from synthetic_campaign import Campaign
 
 SUFFIXES = ("pdf", "svg", "png", "csv", "json")
 
@@ -95,6 +96,27 @@ def test_the_limits_of_the_rate_are_the_rates_of_the_limits(drawn: dict[str, dic
 def test_the_csv_is_the_golden_one(drawn: dict[str, dict[str, Path]], name: str) -> None:
     golden = Path(__file__).parent / "golden" / f"{name}.csv"
     assert drawn[name]["csv"].read_text(encoding="utf-8") == golden.read_text(encoding="utf-8")
+
+
+def test_both_verbs_work_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("one")
+    campaign.write(tmp_path / "results")
+    monkeypatch.chdir(tmp_path)
+    assert main(["cube", "synthetic", "--platform", "fabricated"]) == 0
+    assert "1 of 1 points ok" in capsys.readouterr().out
+    assert main(["figure", "coverage", "--campaign", "synthetic", "--platform", "fabricated"]) == 0
+    assert len(list(tmp_path.glob("results/campaigns/synthetic/fabricated/figures/coverage.*"))) == 5
+
+
+def test_a_cube_of_a_campaign_that_never_ran_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["cube", "nobody"]) == 2
+    assert "there is no plan" in capsys.readouterr().err
 
 
 def test_a_misspelt_figure_is_told_with_the_right_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,13 +20,15 @@ from synthetic_campaign import Campaign, KiB, failing, quick, small
 
 
 def crowded() -> Campaign:
-    """Nine algorithms at so many sizes that labels have no room; one line and one size are lost."""
-    campaign = Campaign(launches=6)
+    """Five algorithms at so many sizes that labels have no room; one line and one size are lost."""
+    campaign = Campaign(launches=1)
     names = [
-        f"library:{n}"
-        for n in ("default", "basic_linear", "nonoverlapping", "recursive_doubling", "ring", "rabenseifner")
+        "library:default",
+        "library:basic_linear",
+        "library:ring",
+        "reference:ring",
+        "reference:recursive_doubling",
     ]
-    names += [f"reference:{n}" for n in ("recursive_doubling", "ring", "rabenseifner")]
     for name in names:
         for power in range(3, 24):
             lost = () if name == "library:ring" or power == 9 else None
@@ -79,9 +81,7 @@ def cubes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.DataTree]:
 
 def draw(name: str, cube: xr.DataTree) -> Drawing:
     with style.house():
-        drawing = load(name)(cube)
-        FigureCanvasAgg(drawing.figure).draw()
-    return drawing
+        return load(name)(cube)
 
 
 @pytest.fixture
@@ -105,7 +105,10 @@ def test_no_text_lies_on_another_and_none_leaves_the_page(
     cubes: dict[str, xr.DataTree], drawn_texts: list[Text], name: str, case: str
 ) -> None:
     figure = draw(name, cubes[case]).figure
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    with style.house():
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+    renderer = canvas.get_renderer()
     boxes = [(t.get_text(), t.get_window_extent(renderer).extents) for t in drawn_texts]
     width, height = figure.get_size_inches() * figure.dpi
     assert len(boxes) > 5
@@ -150,8 +153,10 @@ def test_one_launch_claims_no_confidence(cubes: dict[str, xr.DataTree]) -> None:
     assert "one launch gives no confidence limits" in draw("latency", cubes["one size"]).caption
 
 
-def test_six_launches_claim_their_exact_confidence(cubes: dict[str, xr.DataTree]) -> None:
-    assert "96.9 %" in draw("latency", cubes["crowded"]).caption
+def test_six_launches_claim_their_exact_confidence(tmp_path: Path) -> None:
+    campaign = Campaign(launches=6)
+    campaign.add("one")
+    assert "96.9 %" in draw("latency", build_cube(campaign.write(tmp_path), root=tmp_path)).caption
 
 
 def test_a_dropped_record_shows_in_the_coverage(tmp_path: Path) -> None:

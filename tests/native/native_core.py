@@ -15,7 +15,12 @@ from typing import Any
 from urllib.parse import quote
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
-LAUNCHER = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+LAUNCHER = (
+    "OMPI_ALLOW_RUN_AS_ROOT",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "PRTE_ALLOW_RUN_AS_ROOT",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+)
 Entry = dict[str, str]
 
 
@@ -36,9 +41,20 @@ def environment(**extra: str) -> dict[str, str]:
 
 def cmake_build(build: Path, *definitions: str, source: Path = NATIVE, **extra: str) -> None:
     """Configure and build `source` into `build`; fails with the tools' output."""
-    command = [tool("cmake"), "-S", str(source), "-B", str(build), "-G", "Ninja", "-DCMAKE_CXX_COMPILER=" + tool("mpicxx")]
+    command = [
+        tool("cmake"),
+        "-S",
+        str(source),
+        "-B",
+        str(build),
+        "-G",
+        "Ninja",
+        "-DCMAKE_CXX_COMPILER=" + tool("mpicxx"),
+    ]
     for step in ([*command, *definitions], [tool("cmake"), "--build", str(build)]):
-        done = subprocess.run(step, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False)
+        done = subprocess.run(
+            step, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -116,11 +132,12 @@ class Core:
 
     def reference(self, name: str, **changes: object) -> Entry:
         plugin = self.build / "plugins/reference/allreduce" / f"{name}.so"
-        return point(algorithm=f"reference:{name}", plugin=plugin, **changes)
+        return point(**{"algorithm": f"reference:{name}", "plugin": plugin, **changes})
 
     def compressed(self, codec: str, codec_plugin: Path, **changes: object) -> Entry:
         plugin = self.build / "plugins/compressed/allreduce/ring.so"
-        return point(algorithm="compressed:ring", plugin=plugin, codec=codec, codec_plugin=codec_plugin, **changes)
+        compressed = {"algorithm": "compressed:ring", "plugin": plugin, "codec": codec, "codec_plugin": codec_plugin}
+        return point(**{**compressed, **changes})
 
     def call(self, *arguments: object, **extra: str) -> subprocess.CompletedProcess[str]:
         command = [str(self.program), *(str(argument) for argument in arguments)]
@@ -143,12 +160,36 @@ class Core:
         folder.mkdir(parents=True, exist_ok=True)
         plan_file, journal = folder / "plan.tsv", folder / "journal.jsonl"
         plan_file.write_text(plan if isinstance(plan, str) else plan_text(plan), encoding="utf-8")
-        command = [tool("mpiexec"), "--oversubscribe", "--bind-to", "none", "-n", str(ranks), str(self.program)]
-        command += ["--plan", str(plan_file), "--journal", str(journal), "--launch", str(launch), "--attempt", "1"]
-        command += ["--seed", str(seed), "--ranks", str(claimed_ranks or ranks), *(str(option) for option in options)]
-        done = subprocess.run(
-            command, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False, timeout=120
-        )
+        arguments: list[object] = [
+            "--plan",
+            plan_file,
+            "--journal",
+            journal,
+            "--launch",
+            launch,
+            "--attempt",
+            1,
+            "--seed",
+            seed,
+        ]
+        arguments += ["--ranks", claimed_ranks or ranks, *options]
+        done = self.program_on_ranks(ranks, "collpress-core", *arguments, **extra)
         text = journal.read_text(encoding="utf-8") if journal.exists() else ""
         assert text == "" or text.endswith("\n")
         return Outcome(done.returncode, [strict_json(line) for line in text.splitlines()], done.stderr)
+
+    def program_on_ranks(
+        self, ranks: int, program: str, *arguments: object, **extra: str
+    ) -> subprocess.CompletedProcess[str]:
+        """A program of the build under mpiexec."""
+        command = [tool("mpiexec"), "--oversubscribe", "--bind-to", "none", "-n", str(ranks), str(self.build / program)]
+        command += [str(argument) for argument in arguments]
+        return subprocess.run(
+            command,
+            env=environment(**extra),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+            timeout=120,
+        )

@@ -38,6 +38,7 @@ def test_sigkill_of_the_whole_group_then_a_new_run_gives_every_launch_once(copy_
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    time.sleep(1)
     killed_at = len(copy_checkout.records("slow"))
     time.sleep(1)
     assert _cores(copy_checkout) == [], "ranks survived their parent"

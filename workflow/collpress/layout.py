@@ -8,6 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""
 
+DATA = Path("results/data")
+"""Prepared datasets."""
+
 
 def campaign_file(campaign: str) -> Path:
     """The file that a campaign's name stands for."""
@@ -21,7 +24,7 @@ def platform_file(platform: str) -> Path:
 
 def dataset_file(dataset: str) -> Path:
     """The prepared values of a dataset; its sidecar has the same name and ends in `.json`."""
-    return Path("results/data") / f"{dataset}.bin"
+    return DATA / f"{dataset}.bin"
 
 
 def build_record(platform: str) -> Path:

@@ -1,6 +1,6 @@
 rule cubes:
     input:
-        wiring.sources("cube", "records"),
+        wiring.sources("cube", "records", "analysis"),
         receipts=lambda wildcards: wiring.receipts(checkpoints),
         points=str(places.points),
     output:

@@ -41,11 +41,14 @@ struct Library {
     std::size_t (*zfp_compress)(void *stream, const void *field) = nullptr;
     std::size_t (*zfp_decompress)(void *stream, void *field) = nullptr;
 
+    // Not unloaded with the last context: the OpenMP runtime that libzfp brings along does not survive that.
+    static constexpr int kMode = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+
     bool open() {
         const char *path = std::getenv("COLLPRESS_ZFP_LIBRARY");
-        if (path != nullptr && *path != '\0') handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (path != nullptr && *path != '\0') handle = dlopen(path, kMode);
         for (const char *name : {"libzfp.so.1", "libzfp.so"})
-            if (handle == nullptr) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+            if (handle == nullptr) handle = dlopen(name, kMode);
         return handle != nullptr && find(stream_open, "stream_open") && find(stream_close, "stream_close") &&
                find(zfp_stream_open, "zfp_stream_open") && find(zfp_stream_close, "zfp_stream_close") &&
                find(zfp_stream_set_bit_stream, "zfp_stream_set_bit_stream") &&

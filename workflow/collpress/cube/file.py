@@ -18,31 +18,38 @@ _WORTH_DEFLATING = 16_384
 
 
 def write_cube(cube: xr.DataTree, path: Path) -> None:
-    """Write to a temporary file beside `path`, then rename: a reader never sees half a cube."""
+    """Write aside, then rename: a reader never sees half a cube. CollpressError where that cannot be done.
+
+    HDF5 works on a file of the local temporary directory, because network file systems refuse the locks that it takes.
+    """
+    part: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise CollpressError(f"the cube cannot be written: {error.strerror}", where=str(path)) from error
-    os.close(handle)
-    part = Path(name)
-    try:
-        cube.to_netcdf(part, engine="netcdf4", encoding=_encoding(cube), write_inherited_coords=True)
+        with tempfile.TemporaryDirectory(prefix="collpress-") as local:
+            file = Path(local) / "cube.nc"
+            cube.to_netcdf(file, engine="netcdf4", encoding=_encoding(cube), write_inherited_coords=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+            os.close(handle)
+            part = Path(name)
+            part.write_bytes(file.read_bytes())
         part.chmod(0o644)
         Path(part).replace(path)
     except OSError as error:
         raise CollpressError(f"the cube cannot be written: {error}", where=str(path)) from error
     finally:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
 
 
 def open_cube(path: Path) -> xr.DataTree:
-    """The cube in memory, the file closed again; attribute `sha256` of the root's encoding says which file it was."""
+    """The cube in memory; `sha256` in its encoding says which bytes it was. CollpressError where there is none."""
     try:
         content = path.read_bytes()
-        # Any plain xarray.open_datatree opens it too; here it is loaded so that a redraw never holds the file.
-        with xr.open_datatree(path, engine="netcdf4") as lazy:
-            cube = lazy.load()
+        with tempfile.TemporaryDirectory(prefix="collpress-") as local:
+            file = Path(local) / "cube.nc"  # the same bytes as were hashed, where HDF5 may take its locks
+            file.write_bytes(content)
+            with xr.open_datatree(file, engine="netcdf4") as lazy:
+                cube = lazy.load()
     except FileNotFoundError as error:
         raise CollpressError(
             "there is no cube", where=str(path), fix="collpress cube CAMPAIGN --platform PLATFORM"

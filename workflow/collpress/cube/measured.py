@@ -51,8 +51,9 @@ def measured(points: Sequence[PlannedPoint], journals: Journals, launches: int) 
     known_by = np.zeros(len(points), dtype=np.int8)
     for row, point in enumerate(points):
         if point.key is None:
-            status[row], reasons[row] = STATUS["unsupported"], point.unsupported or "no reason given"
-            launch_status[row] = STATUS["unsupported"]
+            word, reason = ("failed", point.failed) if point.failed else ("unsupported", point.unsupported)
+            status[row], reasons[row] = STATUS[word], reason or "no reason given"
+            launch_status[row] = STATUS[word]
             continue
         records = {launch: r for launch, r in journals.of(point.key).items() if launch < launches}
         verdict = journals.status(point.key, launches)

@@ -12,12 +12,13 @@ from collpress.errors import CollpressError
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """One point of the plan; `key` is None where the plan says `unsupported`, with the reason."""
+    """One point of the plan; `key` is None where the plan says `unsupported` or `failed`, with the reason."""
 
     key: str | None
     experiment: str
     factors: dict[str, Any]
     unsupported: str | None
+    failed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def read_plan(path: Path) -> Plan:
         raise CollpressError("the plan is of another schema", where=str(path), allowed="schema 1", fix="plan again")
     try:
         points = tuple(
-            PlannedPoint(p["key"], p["experiment"], dict(p["factors"]), p["unsupported"]) for p in content["points"]
+            PlannedPoint(p["key"], p["experiment"], dict(p["factors"]), p["unsupported"], p["failed"])
+            for p in content["points"]
         )
         return Plan(content["campaign"], content["platform"], content["digest"], int(content["launches"]), points)
     except KeyError as error:

@@ -90,8 +90,8 @@ def resolve_toolchain(source: str, directory: Path, mpi: str = "openmpi") -> Too
     directory = directory.absolute()
     environment = {
         "PATH": os.pathsep.join([str(directory), os.environ.get("PATH", os.defpath)]),
-        "ZIG_GLOBAL_CACHE_DIR": str(directory / "zig-cache"),
-        "ZIG_LOCAL_CACHE_DIR": str(directory / "zig-cache"),
+        "ZIG_GLOBAL_CACHE_DIR": os.environ.get("ZIG_GLOBAL_CACHE_DIR", str(directory / "zig-cache")),
+        "ZIG_LOCAL_CACHE_DIR": os.environ.get("ZIG_LOCAL_CACHE_DIR", str(directory / "zig-cache")),
     }
     compiler = find_compiler(directory, environment)
     return Toolchain(mpi, wrapper, compiler, {**environment, "OMPI_CXX": compiler.command})
@@ -129,10 +129,11 @@ def find_compiler(directory: Path, environment: dict[str, str]) -> Compiler:
             complaints.append(f"{name}: {complaint}")
     zig = _zig()
     if zig is not None:
-        words = [str(zig), "c++"]
+        # zig compiles its C++ library once for each level of optimisation, which takes minutes: one level is enough.
+        words = [str(zig), "c++", "-O3"]
         complaint = _complaint(words, environment)
         if not complaint:
-            sister = _shim([str(zig), "cc"], directory, "collpress-zig-cc")
+            sister = _shim([str(zig), "cc", "-O3"], directory, "collpress-zig-cc")
             return replace(_described(words, directory, environment, name="collpress-zig-cxx"), c_command=sister)
         complaints.append(f"ziglang: {complaint}")
     raise CollpressError(

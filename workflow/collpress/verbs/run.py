@@ -1,8 +1,8 @@
 """Run a campaign on a platform: data, build, sweep, cube, figures; only what is missing or has changed.
 
 Holds the lock of this campaign on this platform, lets points run again that should have run but did not, then calls
-Snakemake. Exit code 0: every planned point is ok or unsupported; 3: a point that should have run did not (see
-`collpress status`).
+Snakemake. A dataset that cannot be had fails its own points; all others are measured. Exit code 0: every planned point
+is ok or unsupported; 3: a point that should have run did not (see `collpress status`).
 
 example: collpress run quick --platform local
 """
@@ -12,12 +12,13 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from pathlib import Path
 
-from collpress.errors import CollpressError
+from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.lock import run_lock
 from collpress.execute.status import retire_incomplete_receipts, summarise
-from collpress.layout import ROOT, Places
-from collpress.spec import load_campaign, load_platform
+from collpress.layout import DATA, ROOT, Places
+from collpress.wiring import Wiring
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,35 +30,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     # A mistake in a file is told at once, and by us: Snakemake would add its own words to it.
-    load_campaign(args.campaign)
-    load_platform(args.platform)
-    places = Places(args.campaign, args.platform)
+    wiring = Wiring(args.campaign, args.platform)
+    wiring.figures()
+    wiring.plugin_sources()
+    places = wiring.places
     with run_lock(places.directory):
         retire_incomplete_receipts(places.directory)
-        code = subprocess.run(_snakemake(args), cwd=ROOT).returncode
-    if code == 0:
+        complete = _snakemake(args, [])
+        missing = [] if complete else _datasets_not_had(wiring)
+        if missing:
+            names = ", ".join(missing)
+            print(f"going on without {names}: its points fail, all others are measured", file=sys.stderr)
+            complete = _snakemake(args, missing)
+    if complete:
         print(f"figures: {places.directory / 'figures'}")
         return 0
+    raise _incomplete(places, f"--platform {args.platform}" if args.platform != "local" else "")
+
+
+def _snakemake(args: argparse.Namespace, without: list[str]) -> bool:
+    profile = ["--workflow-profile", f"config/profiles/{args.profile}"]
+    config = ["--config", f"campaign={args.campaign}", f"platform={args.platform}", f"without={','.join(without)}"]
+    command = [sys.executable, "-m", "snakemake", *profile, "--quiet=all", *args.snakemake, *config]
+    return subprocess.run(command, cwd=ROOT).returncode == 0
+
+
+def _datasets_not_had(wiring: Wiring) -> list[str]:
+    sidecars = [Path(path) for path in wiring.datasets() if not Path(path).exists()]
+    return [path.relative_to(DATA).with_suffix("").as_posix() for path in sidecars]
+
+
+def _incomplete(places: Places, platform: str) -> CollpressError:
     if not places.points.exists():
-        raise CollpressError(
-            "the workflow stopped before anything was measured", fix="see the message above; then run again"
+        return CollpressError(
+            "the workflow stopped before anything was measured", fix="mend what the message above says, then run again"
         )
-    counts = summarise(places.directory)
-    print(
-        f"not complete: {counts}; see `./run collpress status {args.campaign} --platform {args.platform}`",
-        file=sys.stderr,
+    return IncompleteError(
+        f"not complete: {summarise(places.directory)}",
+        fix=f"./run collpress status {places.campaign} {platform}".rstrip() + " tells why; then run again",
     )
-    return 3
-
-
-def _snakemake(args: argparse.Namespace) -> list[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--workflow-profile",
-        f"config/profiles/{args.profile}",
-        "--quiet",
-        "all",
-    ]
-    return [*command, *args.snakemake, "--config", f"campaign={args.campaign}", f"platform={args.platform}"]
