@@ -10,8 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import NAMES, ROOT, compiler
-
+from codec_building import NAMES, ROOT, compiler
 from collpress.codecs import codec_environment
 
 

@@ -28,6 +28,8 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without any compiler; programs put into this folder are on its PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
+    for part in ("as", "ld"):  # g++ calls these; they are no compilers
+        (folder / part).symlink_to(str(shutil.which(part)))
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setattr(module, "_zig", lambda: None)

@@ -148,7 +148,7 @@ def _complaint(words: list[str], environment: dict[str, str]) -> str:
     with tempfile.TemporaryDirectory(prefix="collpress-") as folder:
         source = Path(folder) / "probe.cpp"
         source.write_text(_PROBE, encoding="utf-8")
-        command = [*words, STANDARD, "-fsyntax-only", str(source)]
+        command = [*words, STANDARD, "-c", str(source), "-o", str(source.with_suffix(".o"))]
         try:
             done = subprocess.run(command, capture_output=True, env={**os.environ, **environment}, cwd=folder)
         except OSError as error:
@@ -156,7 +156,7 @@ def _complaint(words: list[str], environment: dict[str, str]) -> str:
     if done.returncode == 0:
         return ""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[0] if lines else f"exit code {done.returncode}"
+    return next((line for line in lines if "error" in line), lines[0] if lines else f"exit code {done.returncode}")
 
 
 def _described(words: list[str], directory: Path, environment: dict[str, str], name: str = "collpress-cxx") -> Compiler:
