@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from collpress.codecs import Codec, CodecContext
 from collpress.codecs.catalog import built_codecs
 from collpress.data.generate import generate

@@ -1,4 +1,5 @@
-/* An algorithm written in C, for the smallest case: every rank sends its vector to its neighbour and passes it on, p-1 times. */
+/* An algorithm written in C, for the smallest case: every rank sends its vector to its neighbour and passes it on, p-1
+ * times. */
 #include "collpress/algorithm.h"
 
 static void run(const collpress_p2p *p2p, const collpress_call *call) {
@@ -21,6 +22,7 @@ static void run(const collpress_p2p *p2p, const collpress_call *call) {
 }
 
 static const collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, 0};
-static const collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM, "whole vectors around the ring", &interface};
+static const collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM, "whole vectors around the ring",
+                                          &interface};
 
 const collpress_plugin_t *collpress_plugin(void) { return &plugin; }

@@ -8,9 +8,10 @@ from math import comb, isnan
 import numpy as np
 import pytest
 import xarray as xr
-from collpress.analysis.statistics import CONFIDENCE, coverage, median_over, order_statistics
 from hypothesis import given
 from hypothesis import strategies as st
+
+from collpress.analysis.statistics import CONFIDENCE, coverage, median_over, order_statistics
 
 
 def over_launches(*values: float) -> xr.DataArray:

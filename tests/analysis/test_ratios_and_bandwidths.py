@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+
 from collpress.analysis.bandwidth import algbw, busbw, busbw_factor, busbw_factors
 from collpress.analysis.ratios import ratio_of_medians
 

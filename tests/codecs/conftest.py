@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from codec_building import NAMES, VARIANTS, build
+
 from collpress.codecs import Codec, zfp_library
 
 

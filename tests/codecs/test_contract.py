@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from codec_judgement import bits, unaligned, violations
-from collpress.codecs import Codec
-from collpress.errors import CollpressError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+from collpress.codecs import Codec
+from collpress.errors import CollpressError
 
 Array = npt.NDArray[Any]
 BOUND = 1e-3

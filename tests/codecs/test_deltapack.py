@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from codec_judgement import bits, power_law, violations
-from collpress.codecs import Codec
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+from collpress.codecs import Codec
 
 Array = npt.NDArray[Any]
 DTYPES = ["float32", "float64"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from codec_building import NAMES, ROOT, compiler
+
 from collpress.codecs import codec_environment
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from collpress.cli import main
 from collpress.codecs import Codec
 from collpress.codecs.catalog import built_codecs

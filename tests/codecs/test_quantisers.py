@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from codec_judgement import bits
-from collpress.codecs import Codec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+from collpress.codecs import Codec
 
 Array = npt.NDArray[Any]
 

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from codec_judgement import bits, power_law, violations
-from collpress.codecs import Codec, zfp_library
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from collpress.codecs import Codec, zfp_library
 
 Array = npt.NDArray[Any]
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
-from collpress.cube.build import build_cube
 from synthetic_campaign import quick
+
+from collpress.cube.build import build_cube
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from collpress.cube.axes import FACTORS, axes_of
-from collpress.errors import CollpressError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from collpress.cube.axes import FACTORS, axes_of
+from collpress.errors import CollpressError
 
 DEFAULTS: dict[str, Any] = {
     "collective": "allreduce",

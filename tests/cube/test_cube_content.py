@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from synthetic_campaign import Campaign, MiB, failing, quick, write_json
+
 from collpress.analysis.flags import meanings, words
 from collpress.cube.build import build_cube
 from collpress.cube.file import open_cube
 from collpress.cube.flags import STATUS
 from collpress.errors import CollpressError
-from synthetic_campaign import Campaign, MiB, failing, quick, write_json
 
 
 def built(campaign: Campaign, results: Path) -> xr.DataTree:

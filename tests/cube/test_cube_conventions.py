@@ -9,6 +9,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
+
 from collpress.cube.axes import FACTORS
 
 UNITS = {"s", "byte", "byte s-1", "1", "dB"}

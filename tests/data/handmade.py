@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+
 from collpress.data.registry import Entry, load_registry
 
 MISSING = -(2.0**30)

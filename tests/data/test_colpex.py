@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from collpress.data.prepare import places, prepare, verify
 from collpress.data.registry import load_registry
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from handmade import World
+
 from collpress.data.generators import names
 from collpress.data.registry import find, load_registry
 from collpress.errors import CollpressError
-from handmade import World
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "config" / "datasets.yaml"

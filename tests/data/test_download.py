@@ -12,11 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from handmade import World
+
 from collpress.data import download
 from collpress.data.registry import PypiSource
 from collpress.data.turn import turn
 from collpress.errors import CollpressError
-from handmade import World
 
 
 def _source(world: World) -> PypiSource:

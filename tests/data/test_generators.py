@@ -14,13 +14,14 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from collpress.data.arithmetic import elementary, fourier, quantiles
 from collpress.data.arithmetic.words import Uniforms
 from collpress.data.generate import generate
 from collpress.data.generators import names, power_law
 from collpress.errors import CollpressError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = (8, 16, 32)

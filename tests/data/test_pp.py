@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from collpress.data.readers import pp
-from collpress.errors import CollpressError
 from handmade import MISSING, pp_field, pp_record
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+
+from collpress.data.readers import pp
+from collpress.errors import CollpressError
 
 ONES = np.ones((2, 3), dtype=np.float32)
 

@@ -10,14 +10,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from handmade import MISSING, World, pp_field
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from collpress.cli import main
 from collpress.data import sidecar
 from collpress.data.generate import generate
 from collpress.data.prepare import places, prepare, unique_bytes, verify
 from collpress.errors import CollpressError
-from handmade import MISSING, World, pp_field
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 THETA = "tiny/theta"
 

@@ -69,7 +69,7 @@ class StandIn:
         self.index.parent.mkdir(parents=True, exist_ok=True)
         self.index.write_text(json.dumps(index), encoding="utf-8")
         factors = {"collective": "allreduce", "codec": "none", "message_bytes": 8, "ranks": 2}
-        own = {"experiment": "e", "batch": BATCH, "unsupported": None}
+        own = {"experiment": "e", "batch": BATCH, "unsupported": None, "failed": None}
         planned = [
             {**own, "key": key(n), "id": key(n), "factors": {**factors, "algorithm": line["algorithm"]}}
             for n, line in enumerate(lines)

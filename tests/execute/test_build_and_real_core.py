@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from collpress.errors import CollpressError
 from collpress.execute.batch import Batch
 from collpress.execute.build import build_plugins, build_project, plugin_sources, read_build

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_in_campaign import BATCH, StandIn, key
+
 from collpress.cli import main
 from collpress.errors import CollpressError
 from collpress.execute.findings import findings
 from collpress.execute.progress import Progress
 from collpress.execute.status import coverage, retire_incomplete_receipts, summarise
 from collpress.records import Status
-from stand_in_campaign import BATCH, StandIn, key
 
 UTC = "2026-01-31T12:00:00.000000Z"
 
@@ -107,7 +108,7 @@ def _seen(directory: Path, points: list[dict[str, Any]]) -> Any:
             **given,
         }
         times, check = point.pop("times"), point.pop("check", None)
-        own = {"key": key(n), "id": key(n), "experiment": "e", "batch": "b", "unsupported": None}
+        own = {"key": key(n), "id": key(n), "experiment": "e", "batch": "b", "unsupported": None, "failed": None}
         planned.append({**own, "factors": point})
         for launch, seconds in enumerate(times):
             names = [

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+
 from collpress.errors import CollpressError
 from collpress.execute.lock import Holder, holder, run_lock
 from collpress.execute.signals import Interruption

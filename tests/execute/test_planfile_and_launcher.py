@@ -8,13 +8,14 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collpress.errors import CollpressError
 from collpress.execute import launcher as module
 from collpress.execute.launcher import Launcher, Session, session
 from collpress.execute.planfile import encode, plan_line, write_plan
 from collpress.provenance.machine import allowed_cpus
-from hypothesis import given
-from hypothesis import strategies as st
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 

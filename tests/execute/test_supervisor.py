@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stand_in_campaign import StandIn, key
+
 from collpress.errors import CollpressError
 from collpress.execute.processes import members
 from collpress.execute.supervisor import FALSE_STARTS
 from collpress.records import Status
-from stand_in_campaign import StandIn, key
 
 
 def test_every_launch_of_every_point_is_measured_once(stand_in: StandIn) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from collpress.errors import CollpressError
 from collpress.execute import toolchain as module
 from collpress.execute.toolchain import find_compiler, resolve_toolchain

@@ -9,8 +9,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "cube"))
 
-from collpress.cube.build import build_cube
 from synthetic_campaign import small
+
+from collpress.cube.build import build_cube
 
 
 @pytest.fixture(scope="session")

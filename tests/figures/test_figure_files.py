@@ -9,14 +9,15 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+from synthetic_campaign import Campaign
+
 from collpress.cli import main
 from collpress.errors import CollpressError
 from collpress.figures.files import write_figure
 from collpress.figures.registry import figure_names
 from collpress.figures.stamp import read_stamp
-from matplotlib.figure import Figure
-from PIL import Image
-from synthetic_campaign import Campaign
 
 SUFFIXES = ("pdf", "svg", "png", "csv", "json")
 

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+from synthetic_campaign import Campaign, KiB, failing, quick, small
+
 from collpress.cube.build import build_cube
 from collpress.figures import style
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.marks import MARKS
 from collpress.figures.registry import figure_names, load
 from collpress.records import Status
-from matplotlib.backend_bases import RendererBase
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
-from synthetic_campaign import Campaign, KiB, failing, quick, small
 
 
 def crowded() -> Campaign:

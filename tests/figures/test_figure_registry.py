@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from collpress.errors import CollpressError
 from collpress.figures import registry
 from collpress.figures.registry import figure_module, figure_names, figure_sources

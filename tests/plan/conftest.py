@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from collpress.plan.machine import Machine
 from collpress.plan.offer import Algorithm, Codec, Dataset, Offer
 from collpress.spec import Campaign, Platform, campaign_text, platform_text

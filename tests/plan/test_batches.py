@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collpress.plan.batches import Member, assign_shards, gather
-from collpress.plan.launch import Launch
 from hypothesis import given
 from hypothesis import strategies as st
+
+from collpress.plan.batches import Member, assign_shards, gather
+from collpress.plan.launch import Launch
 
 _points = st.lists(
     st.tuples(st.sampled_from(["1x2", "1x4"]), st.text("abcdef", min_size=1, max_size=3)), unique=True, max_size=40

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from collpress.errors import CollpressError
 from collpress.plan.expansion import Expansion, expand
 from collpress.plan.offer import Offer
 from collpress.spec import Campaign, Platform
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 Write = Callable[..., Campaign]
 CODECS = "codec: [none, bf16, zfp], error_bound: [rel 1e-2, rel 1e-3]"

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collpress.plan.identity import Build, batch_digest, launch_identity, point_id, point_key
 from collpress.plan.launch import Launch
 from collpress.plan.machine import Machine
 from collpress.plan.offer import Dataset, Offer
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import FACTORS
-from hypothesis import given
-from hypothesis import strategies as st
 
 FACTOR_VALUES: dict[str, Any] = {
     "collective": "allreduce",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from collpress.cli import main
 from collpress.errors import CollpressError
 from collpress.layout import Places

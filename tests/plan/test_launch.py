@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import Machine, this_machine
 from collpress.spec import Platform

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from collpress.errors import CollpressError
 from collpress.plan.needs import datasets_needed, figures, plugin_directories
 from collpress.spec import load_campaign

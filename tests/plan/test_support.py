@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from collpress.plan.expansion import expand
 from collpress.plan.offer import Offer
 from collpress.spec import Platform

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from collpress.provenance import environment, git_state, observe
 from collpress.provenance.machine import allowed_cores, allowed_cpus, cpu_limit, machine, machine_key
 from collpress.provenance.software import software

@@ -8,12 +8,13 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collpress.errors import CollpressError
 from collpress.records import Record, Status, parse_line, point_status, read_campaign, read_journal
 from collpress.records.schema import json_schema, json_schema_text
 from collpress.records.upgrade import upgraded
-from hypothesis import given
-from hypothesis import strategies as st
 
 UTC = "2026-01-31T12:00:00.000000Z"
 KEY = "0" * 31 + "1"

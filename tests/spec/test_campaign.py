@@ -6,11 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collpress.errors import CollpressError
 from collpress.spec import Campaign, campaign_text, load_campaign
 from collpress.spec.factors import FACTORS, canonical_bound, canonical_number
-from hypothesis import given
-from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = """\

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from collpress.errors import CollpressError
 from collpress.spec.document import LARGEST_FILE, Document, parse_document, read_document
 

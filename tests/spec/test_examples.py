@@ -6,6 +6,7 @@ import doctest
 from types import ModuleType
 
 import pytest
+
 from collpress.spec import document, factors, quantities
 
 

@@ -6,10 +6,11 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from collpress.errors import CollpressError
-from collpress.spec.expressions import parse_condition
 from hypothesis import given
 from hypothesis import strategies as st
+
+from collpress.errors import CollpressError
+from collpress.spec.expressions import parse_condition
 
 POINT: dict[str, Any] = {
     "collective": "allreduce",

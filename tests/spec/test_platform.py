@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from collpress.errors import CollpressError
 from collpress.spec import load_platform, platform_text
 

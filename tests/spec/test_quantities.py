@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collpress.errors import CollpressError
 from collpress.spec.quantities import (
     LARGEST,
@@ -15,8 +18,6 @@ from collpress.spec.quantities import (
     parse_share,
     parse_size,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(

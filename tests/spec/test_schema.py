@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+
 from collpress.spec.document import parse_document, read_document
 from collpress.spec.schema import schema_texts
-from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -26,7 +26,7 @@ def test_the_campaign_ends_with_a_cube_and_figures_and_every_point_ok(checkout: 
     for figure in ("coverage", "latency"):
         for suffix in ("pdf", "svg", "png", "csv", "json"):
             assert (results / "figures" / f"{figure}.{suffix}").stat().st_size > 0
-    assert json.loads((results / "summary.json").read_text(encoding="utf-8"))["planned"] == 6
+    assert json.loads((results / "summary.json").read_text(encoding="utf-8"))["counts"]["planned"] == 6
     assert {row["status"] for row in checkout.records()} == {"ok"}
 
 

@@ -19,7 +19,7 @@ from collpress.errors import CollpressError, did_you_mean
 from collpress.figures.registry import figure_names, figure_sources
 from collpress.layout import Places, build_record, campaign_file, dataset_file, platform_file
 from collpress.plan.needs import datasets_needed, plugin_directories
-from collpress.provenance.machine import machine_key
+from collpress.provenance.machine import allowed_cpus, machine_key
 from collpress.spec import load_campaign, load_platform
 
 PACKAGE = Path(__file__).parent
@@ -92,8 +92,8 @@ class Wiring:
         return plugin_directories(self._campaign)
 
     def machine(self) -> str:
-        """Another machine, or another CPU in it, asks for another inventory."""
-        return machine_key()
+        """Another machine, or other processors that may be used, ask for another inventory."""
+        return f"{machine_key()}, {allowed_cpus()} CPUs"
 
     def batch(self, checkpoints: Any, batch: str) -> Batch:
         """One batch of the frozen plan; waits for the checkpoint that freezes it."""

@@ -1,7 +1,7 @@
 /* An algorithm of a collective operation, written once on the point-to-point interface below.
  *
- * Whoever calls it decides what is behind the interface: MPI, or a recorder that notes the schedule. An algorithm looks at counts
- * and ranks, never at data, so what the recorder saw is the schedule for all data. C++ authors use p2p.hpp.
+ * Whoever calls it decides what is behind the interface: MPI, or a recorder that notes the schedule. An algorithm looks
+ * at counts and ranks, never at data, so what the recorder saw is the schedule for all data. C++ authors use p2p.hpp.
  */
 #ifndef COLLPRESS_ALGORITHM_H
 #define COLLPRESS_ALGORITHM_H
@@ -14,15 +14,15 @@ extern "C" {
 
 typedef int32_t collpress_request;
 
-/* Errors (a codec that refuses, a transport that fails) are kept by the implementation behind `self` and reported after the call;
- * no function here fails, and an algorithm needs no error paths. */
+/* Errors (a codec that refuses, a transport that fails) are kept by the implementation behind `self` and reported after
+ * the call; no function here fails, and an algorithm needs no error paths. */
 typedef struct collpress_p2p {
     void *self;
     int32_t rank;
     int32_t size;
     uint32_t element_bytes;
-    /* Start sending / receiving. At most one message is in flight per (peer, direction, order of posting): messages between two
-     * ranks match in the order posted. */
+    /* Start sending / receiving. At most one message is in flight per (peer, direction, order of posting): messages
+     * between two ranks match in the order posted. */
     collpress_request (*send)(void *self, const void *buffer, size_t bytes, int32_t to);
     collpress_request (*receive)(void *self, void *buffer, size_t capacity, int32_t from);
     /* Complete a request; returns the bytes that moved. */
@@ -55,12 +55,13 @@ typedef struct collpress_algorithm {
     const char *collective; /* "allreduce" */
     uint32_t compresses;    /* 1: uses capacity / compress / decompress */
     uint32_t min_ranks;
-    uint32_t power_of_two_ranks; /* 1: only for power-of-two sizes */
+    uint32_t power_of_two_ranks;   /* 1: only for power-of-two sizes */
     uint32_t count_at_least_ranks; /* 1: only for count >= ranks */
     void (*run)(const collpress_p2p *p2p, const collpress_call *call);
     /* Largest |result - exact| caused by the codec when every rank's values are finite with |x| <= max_abs.
      * NULL for algorithms that do not compress. The rounding of the plain sum is not part of it. */
-    double (*error_bound)(int32_t ranks, uint32_t op, double max_abs, collpress_worst_error worst_error, const void *codec_context);
+    double (*error_bound)(int32_t ranks, uint32_t op, double max_abs, collpress_worst_error worst_error,
+                          const void *codec_context);
 } collpress_algorithm;
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
 /* The one symbol that every plugin exports, and the words that all plugins share.
  *
- * A plugin is a shared object; its file's stem is its name. It exports `collpress_plugin`, which says what kind of plugin it is
- * and points to that kind's interface (codec.h, algorithm.h). Plugins keep no mutable globals: all state lives in contexts that
- * the caller owns, so that threads, and the many simulated ranks of one process, can share one plugin.
+ * A plugin is a shared object; its file's stem is its name. It exports `collpress_plugin`, which says what kind of
+ * plugin it is and points to that kind's interface (codec.h, algorithm.h). Plugins keep no mutable globals: all state
+ * lives in contexts that the caller owns, so that threads, and the many simulated ranks of one process, can share one
+ * plugin.
  */
 #ifndef COLLPRESS_PLUGIN_H
 #define COLLPRESS_PLUGIN_H
@@ -42,9 +43,9 @@ typedef enum collpress_op {
 } collpress_op;
 
 typedef struct collpress_plugin_t {
-    uint32_t abi_version; /* COLLPRESS_ABI_VERSION of the header it was compiled with */
-    uint32_t kind;        /* a collpress_kind */
-    const char *summary;  /* one line for people */
+    uint32_t abi_version;  /* COLLPRESS_ABI_VERSION of the header it was compiled with */
+    uint32_t kind;         /* a collpress_kind */
+    const char *summary;   /* one line for people */
     const void *interface; /* const collpress_codec* or const collpress_algorithm*, by kind */
 } collpress_plugin_t;
 

@@ -4,7 +4,6 @@
 #include "core/plan.hpp"
 
 #include <cstdio>
-#include <cstring>
 
 #include <dlfcn.h>
 
@@ -34,9 +33,7 @@ const collpress_plugin_t *open_plugin(const std::string &path) {
                           " does not export collpress_plugin; declare it extern \"C\" as plugin.h does");
     }
     using Entry = const collpress_plugin_t *(*)();
-    Entry entry = nullptr;
-    std::memcpy(&entry, &symbol, sizeof entry);
-    const collpress_plugin_t *description = entry();
+    const collpress_plugin_t *description = reinterpret_cast<Entry>(symbol)();
     if (description == nullptr) throw PluginError("plugin " + path + ": collpress_plugin() returned a null pointer");
     if (description->abi_version != COLLPRESS_ABI_VERSION) {
         throw PluginError("plugin " + path + " was compiled for ABI version " +

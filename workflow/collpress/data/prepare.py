@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from collpress.data import download, sidecar
-from collpress.data.files import require_room, sha256_of, write_atomically
 from collpress.data.generate import generate
 from collpress.data.readers import pp
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
 from collpress.errors import CollpressError
+from collpress.files import require_room, sha256_of, write_atomically
 
 Values = npt.NDArray[np.float32]
 

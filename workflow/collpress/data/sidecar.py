@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from collpress.data.files import write_atomically
 from collpress.errors import CollpressError
+from collpress.files import write_atomically
 
 ITEM_BYTES = {"float32": 4}
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from collpress.execute.atomic import unwritable
 from collpress.execute.batch import BatchPoint
+from collpress.files import unwritable
 from collpress.records.journal import JournalLine, attempt_of, parse_line
 from collpress.records.schema import SCHEMA, Record
 from collpress.records.status import Status

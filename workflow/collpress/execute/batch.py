@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from collpress.errors import CollpressError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from collpress.errors import CollpressError
 
 
 class _Frozen(BaseModel):

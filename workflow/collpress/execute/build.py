@@ -8,16 +8,17 @@ nothing.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from collpress.errors import CollpressError
-from collpress.execute.atomic import copy_file, write_json
 from collpress.execute.compilation import Compilation
 from collpress.execute.description import describe_mpi, describe_plugins
 from collpress.execute.toolchain import Toolchain
+from collpress.files import copy_file, write_json
 from collpress.layout import ROOT, build_record
 
 ORIGINS = {"codecs": "src/codecs", "reference": "src/collectives", "compressed": "src/compressed"}
@@ -68,24 +69,55 @@ def build_plugins(
 ) -> Built:
     """Build a campaign's own plugins to `out`; without directories there is nothing to do but to say so.
 
+    A source that does not compile or load is written down as broken, and the others are built.
+
     Raises
     ------
-    CollpressError : a directory without sources, two plugins of one name and kind, a compiler error.
+    CollpressError : a directory without sources, two plugins of one name and kind.
     """
     sources = plugin_sources(directories)
     project = read_build(build_record(platform))
     record: dict[str, Any] = {"schema": 1, "platform": platform, "core": None}
     if not sources:
         tools = {name: project[name] for name in ("compiler", "mpi")}
-        return Built(out / "build.json", write_json(out / "build.json", {**record, **tools, "plugins": []}))
+        return Built(
+            out / "build.json", write_json(out / "build.json", {**record, **tools, "plugins": [], "broken": []})
+        )
     compilation = Compilation(native, out / "build", toolchain)
-    compilation.run(sources)
-    made = {out / "build" / "user" / f"{source.stem}.so": source for source in sources}
-    described = describe_plugins(Path(project["core"]["path"]), list(made))
+    core = Path(project["core"]["path"])
+    made, broken = _compile_each(compilation, sources, core)
+    described = describe_plugins(core, list(made))
     _refuse_clashes(described, list(made.values()), project["plugins"])
-    plugins = _install(made, out / "build", out, Path(project["core"]["path"]))
-    record |= {**_tools(compilation, toolchain), "plugins": plugins}
+    plugins = _install(made, out.absolute() / "build", out, core)
+    record |= {**_tools(compilation, toolchain), "plugins": plugins, "broken": broken}
     return Built(out / "build.json", write_json(out / "build.json", record))
+
+
+def _compile_each(
+    compilation: Compilation, sources: Sequence[Path], core: Path
+) -> tuple[dict[Path, Path], list[dict[str, str]]]:
+    """Plugins that compile and load, by their sources, and what is wrong with the others.
+
+    All together first; one by one only where that fails, to tell the broken from the sound.
+    """
+    made = {compilation.folder / "user" / f"{source.stem}.so": source for source in sources}
+    try:
+        compilation.run(sources)
+        describe_plugins(core, list(made))
+        return made, []
+    except CollpressError:
+        sound, broken = {}, []
+    for plugin, source in made.items():
+        try:
+            compilation.run([source])
+            describe_plugins(core, [plugin])
+            sound[plugin] = source
+        except CollpressError as error:
+            print(error, file=sys.stderr)
+            where = Path(error.where).name
+            reason = f"{where}: {error.what.splitlines()[0]}" if where else error.what
+            broken.append({"name": source.stem, "source": _shown(source), "reason": reason})
+    return sound, broken
 
 
 def read_build(path: Path) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from collpress.errors import CollpressError
-from collpress.execute.atomic import sha256_of
 from collpress.execute.toolchain import Toolchain, mpi_program
+from collpress.files import sha256_of
 
 _ASK_VERSION = """
 import ctypes, sys

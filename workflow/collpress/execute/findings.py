@@ -84,7 +84,8 @@ def _error_over_bound(seen: Coverage) -> Finding | None:
 
 
 def _worst_ratio(seen: Coverage, outlook: Outlook) -> float | None:
-    checks = [record.check for record in seen.journals.of(outlook.point["key"]).values() if record.check is not None]
+    records = seen.journals.of(outlook.point["key"]) if outlook.point["key"] else {}
+    checks = [record.check for record in records.values() if record.check is not None]
     return max(
         (
             check.max_abs_error / (check.bound + (check.rounding_bound or 0.0))

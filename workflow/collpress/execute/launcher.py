@@ -18,6 +18,7 @@ from collpress.codecs.zfp import codec_environment
 from collpress.errors import CollpressError
 from collpress.execute.processes import start_time
 from collpress.execute.toolchain import mpi_program
+from collpress.plan.launch import root_permissions
 from collpress.provenance.machine import allowed_cores, allowed_cpus
 
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TZ")
@@ -28,7 +29,6 @@ BINDINGS = {
 }
 SHARED_MEMORY = Path("/dev/shm")
 _LONGEST_TMPDIR = 60  # the names of Unix sockets below it must fit into 108 bytes
-_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
 _ONE_MACHINE = {
     "PMIX_MCA_ptl_base_if_include": "lo",
     "OMPI_MCA_btl": "self,sm",
@@ -73,8 +73,7 @@ class Launcher:
         own = {**_ONE_MACHINE, "TMPDIR": str(session.temporary)}
         if session.shared_memory is not None:
             own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)
-        if os.geteuid() == 0:
-            own |= {f"{name}{suffix}": "1" for name in _ROOT for suffix in ("", "_CONFIRM")}
+        own |= root_permissions()
         if self.ranks > allowed_cpus():
             own["OMPI_MCA_mpi_yield_when_idle"] = "1"
         return {**passed, **own, **codec_environment(), **self.environment}

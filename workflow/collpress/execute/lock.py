@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from collpress.errors import CollpressError
-from collpress.execute.atomic import unwritable
 from collpress.execute.attempt import now
 from collpress.execute.processes import PROC, start_time
+from collpress.files import unwritable
 
 NAME = "run.lock"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from collpress.execute.atomic import unwritable
+from collpress.files import unwritable
 
 HEADER = "collpress-plan\t1\n"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from collpress.execute.atomic import write_json
 from collpress.execute.attempt import now
 from collpress.execute.batch import Batch
+from collpress.files import write_json
 from collpress.records.journal import Journals
 from collpress.records.status import Status
 

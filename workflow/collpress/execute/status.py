@@ -108,4 +108,6 @@ def label(point: dict[str, Any]) -> str:
 def _became(point: dict[str, Any], journals: Journals, launches: int) -> PointStatus:
     if point["unsupported"] is not None:
         return PointStatus(Status.UNSUPPORTED, 0, point["unsupported"])
+    if point["failed"] is not None:
+        return PointStatus(Status.FAILED, 0, point["failed"])
     return journals.status(point["key"], launches)

@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from collpress.execute.atomic import write_json
 from collpress.execute.attempt import Attempt
 from collpress.execute.batch import Batch, BatchPoint
 from collpress.execute.build import read_build
@@ -22,6 +21,7 @@ from collpress.execute.lock import holder
 from collpress.execute.progress import Progress
 from collpress.execute.receipt import write_receipt
 from collpress.execute.signals import Interruption
+from collpress.files import write_json
 from collpress.provenance import observe
 from collpress.records.journal import Journals, read_campaign
 from collpress.records.schema import Record

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from collpress.errors import CollpressError
-from collpress.execute.atomic import unwritable
+from collpress.files import unwritable
 
 CANDIDATES = ("g++", "clang++", "c++")
 STANDARD = "-std=c++20"

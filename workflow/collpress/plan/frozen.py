@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from collpress.data.files import write_atomically
 from collpress.errors import CollpressError
+from collpress.files import write_json
 from collpress.layout import Places
 from collpress.plan.batches import Batch, Member, Shards, assign_shards, gather, shape_of
 from collpress.plan.estimate import batch_minutes, batch_seconds, point_seconds
@@ -144,23 +144,11 @@ def write_plan(plan: FrozenPlan, places: Places) -> list[Path]:
     documents: dict[Path, Any] = {places.directory / "shards.json": plan.shards}
     documents |= {places.batch_index(batch): index for batch, index in plan.indices.items()}
     documents |= {places.batches: plan.batches, places.points: plan.points}
-    written = [path for path, document in documents.items() if write_document(path, document)]
+    written = [path for path, document in documents.items() if write_json(path, document)]
     for path in places.points.parent.glob("batches/*.json"):
         if path.stem not in plan.indices:
             path.unlink()
     return written
-
-
-def write_document(path: Path, document: Any) -> bool:
-    """Write JSON atomically; False, and the file untouched, if it already says the same."""
-    content = (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
-    try:
-        if path.read_bytes() == content:
-            return False
-    except OSError:
-        pass  # not there, or not readable: writing says what is wrong
-    write_atomically(path, content)
-    return True
 
 
 def read_json(path: Path, fix: str) -> Any:

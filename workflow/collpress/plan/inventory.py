@@ -13,11 +13,12 @@ from typing import Any
 
 from collpress.data.registry import load_registry
 from collpress.errors import CollpressError
+from collpress.files import write_json
 from collpress.layout import Places, build_record, dataset_file
 from collpress.plan.expansion import Expansion, Point, expand
-from collpress.plan.frozen import FrozenPlan, Site, freeze, read_json, read_shards, write_document, write_plan
+from collpress.plan.frozen import FrozenPlan, Site, freeze, read_json, read_shards, write_plan
 from collpress.plan.identity import Build
-from collpress.plan.launch import launch_of
+from collpress.plan.launch import launch_of, root_permissions
 from collpress.plan.machine import Machine, this_machine
 from collpress.plan.needs import datasets_needed
 from collpress.plan.offer import Dataset, Offer, library_algorithms, offer_from_json, plugins_of
@@ -26,13 +27,6 @@ from collpress.spec.platform import Platform
 
 REGISTRY = Path("config/datasets.yaml")
 PROBE_SECONDS = 60
-
-_ROOT_MAY = (
-    "OMPI_ALLOW_RUN_AS_ROOT",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-    "PRTE_ALLOW_RUN_AS_ROOT",
-    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
-)
 
 
 def take_inventory(
@@ -65,7 +59,7 @@ def take_inventory(
     offer = Offer(tuple(library + algorithms), tuple(codecs))
     datasets = prepared_datasets(campaign, without)
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes)
-    broken = {str(b["name"]): f"the plugin does not compile: {b['reason']}" for b in own.get("broken", ())}
+    broken = {str(b["name"]): f"the plugin cannot be used: {b['reason']}" for b in own.get("broken", ())}
     expansion.points = [_with_what_is_missing(p, without, broken) for p in expansion.points]
     if not expansion.points:
         raise CollpressError("the campaign has no points: every combination is excluded", where=str(campaign.path))
@@ -73,7 +67,7 @@ def take_inventory(
     plan = freeze(campaign, site, expansion, read_shards(places))
     written = write_plan(plan, places)
     inventory = _document(campaign, site, build, own, offers)
-    if write_document(places.inventory, inventory):
+    if write_json(places.inventory, inventory):
         written.append(places.inventory)
     return expansion, plan, written
 
@@ -157,7 +151,8 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
 def probe_core(build: Mapping[str, Any], environment: Mapping[str, str]) -> Any:
     """What the core says about the library: one short process, under the launcher where it does not start alone."""
     command = [str(Path(build["core"]["path"]).absolute()), "--offers"]
-    variables = {**os.environ, **environment} | (dict.fromkeys(_ROOT_MAY, "1") if os.geteuid() == 0 else {})
+    # No transport: a lone process needs none, and shared memory would leave its segment behind.
+    variables = {**os.environ, **environment, "OMPI_MCA_btl": "self", **root_permissions()}
     complaints = []
     for prefix in ([], [str(_launcher(build)), "-n", "1"]):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from collpress.plan.machine import Machine
@@ -44,3 +45,9 @@ def launch_of(platform: Platform, machine: Machine, ranks_per_node: int) -> Laun
         binding = "core"
     variables.update(platform.environment)
     return Launch(dict(sorted(variables.items())), binding, oversubscribed)
+
+
+def root_permissions() -> dict[str, str]:
+    """What Open MPI and its launcher want to be told before they start for root; no part of a plan's identity."""
+    names = ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
+    return {f"{name}{suffix}": "1" for name in names for suffix in ("", "_CONFIRM")} if os.geteuid() == 0 else {}

@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 
 from collpress.errors import IncompleteError
-from collpress.execute.atomic import write_json
 from collpress.execute.attempt import now
 from collpress.execute.findings import findings
 from collpress.execute.status import Coverage, coverage, grouped, label
+from collpress.files import write_json
 from collpress.layout import Places
 from collpress.records.status import Status
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.lock import run_lock
+from collpress.execute.processes import dies_with_parent
 from collpress.execute.status import retire_incomplete_receipts, summarise
 from collpress.layout import DATA, ROOT, Places
 from collpress.wiring import Wiring
@@ -52,7 +53,7 @@ def _snakemake(args: argparse.Namespace, without: list[str]) -> bool:
     profile = ["--workflow-profile", f"config/profiles/{args.profile}"]
     config = ["--config", f"campaign={args.campaign}", f"platform={args.platform}", f"without={','.join(without)}"]
     command = [sys.executable, "-m", "snakemake", *profile, "--quiet=all", *args.snakemake, *config]
-    return subprocess.run(command, cwd=ROOT).returncode == 0
+    return subprocess.run(command, cwd=ROOT, preexec_fn=dies_with_parent()).returncode == 0
 
 
 def _datasets_not_had(wiring: Wiring) -> list[str]:

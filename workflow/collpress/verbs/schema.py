@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from collpress.data.files import write_atomically
 from collpress.errors import CollpressError
+from collpress.files import write_atomically
 from collpress.spec.schema import schema_texts
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from collpress.errors import CollpressError
 
@@ -59,6 +60,27 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
         file.write(content)
 
 
+def write_json(path: Path, document: Any) -> bool:
+    """Write a JSON document; False, with the file untouched, when it already says the same.
+
+    Errors: it cannot be written, with the reason; ValueError for NaN or Infinity.
+    """
+    content = (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    write_atomically(path, content)
+    return True
+
+
+def copy_file(source: Path, target: Path) -> str:
+    """Copy a file, executable or not as it is, unless the target has the same bytes; returns their sha256."""
+    digest = sha256_of(source)
+    if not target.is_file() or sha256_of(target) != digest:
+        write_atomically(target, source.read_bytes())
+        target.chmod(0o755 if os.access(source, os.X_OK) else 0o644)
+    return digest
+
+
 def require_room(directory: Path, needed: int) -> None:
     """Refuse to begin what would not fit. Errors: less than `needed` bytes and a margin of 1 MiB free."""
     make_directory(directory)
@@ -67,7 +89,7 @@ def require_room(directory: Path, needed: int) -> None:
         raise CollpressError(
             f"not enough room on the disk: {needed + _MARGIN} bytes are needed, {free} are free",
             where=str(directory),
-            fix="free some space, or give another directory with --results",
+            fix="free some space",
         )
 
 
@@ -76,5 +98,5 @@ def unwritable(path: Path, error: OSError) -> CollpressError:
     return CollpressError(
         f"cannot write: {error.strerror or error}",
         where=str(path),
-        fix="check the permissions, or give another directory with --results",
+        fix="check permissions, free space, and what lies there",
     )
