@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from collpress.errors import CollpressError
 from collpress.execute.batch import Batch
 from collpress.execute.build import build_plugins, build_project, plugin_sources, read_build
-from collpress.execute.compilation import compiler_error
+from collpress.execute.compilation import Compilation, compiler_error
 from collpress.execute.supervisor import sweep
 from collpress.execute.toolchain import Toolchain, resolve_toolchain
 from collpress.layout import ROOT, build_record
@@ -156,33 +155,37 @@ def test_a_plugin_that_crashes_costs_its_own_points_only(
     assert hashlib.sha256(part).hexdigest() == record.samples.sha256
 
 
-def test_a_compiler_error_names_file_and_line_and_leaves_the_last_build_whole(
-    plugins: dict[str, Any], toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(ROOT)
-    out = plugins["folder"] / "out"
-    before = (out / "build.json").read_bytes()
+def test_a_compiler_error_names_file_and_line(toolchain: Toolchain, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong é.cpp"
     wrong.write_text("#include <cstddef>\nint main() { return nothing; }\n", encoding="utf-8")
     with pytest.raises(CollpressError, match=r"compiler error: .*nothing") as caught:
-        build_plugins("local", toolchain, [plugins["folder"] / "mine", tmp_path], out)
+        Compilation(ROOT / "native", tmp_path / "build", toolchain).run([wrong])
     assert caught.value.where == f"{wrong}:2"
-    assert (out / "build.json").read_bytes() == before
-    assert all(Path(p["path"]).exists() for p in json.loads(before)["plugins"])
 
 
-@pytest.mark.parametrize(("name", "text", "complaint"), [
-    ("ring.cpp", PLUGIN.format(body=GOOD, summary=""), "one of the project's own"),
-    ("nothing.cpp", "int nothing() { return 0; }\n", "not a usable plugin"),
-])  # fmt: skip
-def test_a_plugin_that_clashes_or_is_none_is_refused_before_anything_is_written(
-    toolchain: Toolchain, project: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-    name: str, text: str, complaint: str,
-) -> None:  # fmt: skip
+def test_a_plugin_that_does_not_compile_or_is_none_is_written_down_as_broken_and_the_others_are_built(
+    toolchain: Toolchain, project: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(ROOT)
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / name).write_text(text, encoding="utf-8")
-    with pytest.raises(CollpressError, match=complaint):
+    (tmp_path / "mine" / "wrong.cpp").write_text("int main() { return nothing_here; }\n", encoding="utf-8")
+    (tmp_path / "mine" / "nothing.cpp").write_text("int nothing() { return 0; }\n", encoding="utf-8")
+    (tmp_path / "mine" / "sound.cpp").write_text(PLUGIN.format(body=GOOD, summary="sound"), encoding="utf-8")
+    build = read_build(build_plugins("local", toolchain, [tmp_path / "mine"], tmp_path / "out").record)
+    assert [plugin["name"] for plugin in build["plugins"]] == ["sound"]
+    reasons = {broken["name"]: broken["reason"] for broken in build["broken"]}
+    assert reasons.keys() == {"wrong", "nothing"}
+    assert reasons["wrong"].startswith("wrong.cpp:1: compiler error")
+    assert "not a usable plugin" in reasons["nothing"]
+
+
+def test_a_plugin_with_the_name_of_one_of_the_projects_is_refused_before_anything_is_written(
+    toolchain: Toolchain, project: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "ring.cpp").write_text(PLUGIN.format(body=GOOD, summary=""), encoding="utf-8")
+    with pytest.raises(CollpressError, match="one of the project's own"):
         build_plugins("local", toolchain, [tmp_path / "mine"], tmp_path / "out")
     assert not (tmp_path / "out" / "build.json").exists()
 

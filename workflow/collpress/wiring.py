@@ -122,11 +122,11 @@ class Wiring:
 
     def figure_sources(self, name: str) -> list[str]:
         """The modules that draw a figure: editing one redraws it."""
-        return [str(path) for path in figure_sources(name)]
+        return [os.path.relpath(path) for path in figure_sources(name)]
 
     def sources(self, *rooms: str) -> list[str]:
         """All modules of some rooms of the package."""
-        return sorted(str(path) for room in rooms for path in (PACKAGE / room).glob("*.py"))
+        return sorted(os.path.relpath(path) for room in rooms for path in (PACKAGE / room).glob("*.py"))
 
 
 def show_to_shells() -> None:

@@ -1,0 +1,20 @@
+"""One room of the house is one group: it shares a build or a workspace, so two workers must not split it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+LONGEST_FIRST = ("workflow", "native", "execute", "codecs")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_room(item)))
+    items.sort(key=lambda item: LONGEST_FIRST.index(room) if (room := _room(item)) in LONGEST_FIRST else 99)
+
+
+def _room(item: pytest.Item) -> str:
+    return item.path.relative_to(TESTS).parts[0]
