@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
             print(f"going on without {names}: its points fail, all others are measured", file=sys.stderr)
             complete = _snakemake(args, missing)
     if complete:
-        print(f"figures: {places.directory / 'figures'}")
+        print(f"complete: {summarise(places.directory)}\nfigures: {places.directory / 'figures'}")
         return 0
     raise _incomplete(places, f"--platform {args.platform}" if args.platform != "local" else "")
 
