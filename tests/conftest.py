@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-LONGEST_FIRST = ("workflow", "native", "execute", "codecs")
+LONGEST_FIRST = ("workflow", "setup", "native", "execute", "codecs")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

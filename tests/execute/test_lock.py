@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from collpress.errors import CollpressError
-from collpress.execute.lock import Holder, holder, run_lock
+from collpress.execute.lock import Holder, holder, refuse_beside_another_run, run_lock
+from collpress.execute.processes import start_time
 from collpress.execute.signals import Interruption
 
 
@@ -142,3 +143,17 @@ def test_a_sweep_stops_when_the_holder_of_the_runs_lock_dies() -> None:
             process.kill()
             process.wait()
             assert interruption.requested is not None
+
+
+def test_a_step_by_hand_is_refused_beside_a_run_and_allowed_inside_it(directory: Path) -> None:
+    stranger = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
+    try:
+        leave(directory, replace(Holder.myself(), pid=stranger.pid, started=start_time(stranger.pid)))
+        with pytest.raises(CollpressError, match=f"process {stranger.pid}"):
+            refuse_beside_another_run(directory)
+    finally:
+        stranger.kill()
+        stranger.wait()
+    refuse_beside_another_run(directory)
+    leave(directory, replace(Holder.myself(), pid=os.getppid(), started=start_time(os.getppid())))
+    refuse_beside_another_run(directory)

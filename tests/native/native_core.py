@@ -139,8 +139,13 @@ class Core:
         compressed = {"algorithm": "compressed:ring", "plugin": plugin, "codec": codec, "codec_plugin": codec_plugin}
         return point(**{**compressed, **changes})
 
-    def call(self, *arguments: object, **extra: str) -> subprocess.CompletedProcess[str]:
+    def call(
+        self, *arguments: object, address_space: int | None = None, **extra: str
+    ) -> subprocess.CompletedProcess[str]:
+        """The core as one process, in at most `address_space` bytes."""
         command = [str(self.program), *(str(argument) for argument in arguments)]
+        if address_space is not None:
+            command = ["sh", "-c", f'ulimit -v {address_space // 1024} && exec "$@"', "sh", *command]
         return subprocess.run(
             command, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False, timeout=60
         )

@@ -33,6 +33,11 @@ def bad_plans() -> list[tuple[str, str, str]]:
         ("limits crossed", line("max_iterations=6", "max_iterations=2"), "is below min_iterations"),
         ("vain codec", good + "\tcodec=zfp", 'key "codec": only a compressed: algorithm has a codec'),
         ("no path", line("data=pattern", "data=file"), 'key "data_path": missing'),
+        (
+            "vain unique bytes",
+            good + "\tdata_unique_bytes=4",
+            'key "data_unique_bytes": only data=file has unique bytes',
+        ),
         ("bad identity", line("key=", "key=x"), "is not 32 lower-case hex digits"),
         ("empty line", "", '"" is not key=value'),
         ("twice", good + "\n" + good, "is in the plan twice"),

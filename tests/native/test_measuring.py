@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from native_core import Core, Entry, Outcome, point
+from native_core import Core, Entry, Outcome, plan_text, point
 
 REFERENCE = ("ring", "recursive_doubling", "rabenseifner")
 RECORD_KEYS = {
@@ -91,11 +91,27 @@ class Shown:
         self.unbounded = core.compressed("deltapack", deltapack)
         self.vain_bound = core.compressed("codec_copies", user / "codec_copies.so", bound="abs", bound_value="1")
         self.wrong_dtype = core.compressed("deltapack", deltapack, dtype="int32", bound="abs", bound_value="1")
+        self.repeats = core.reference("ring", **file, data_unique_bytes=10000)
+        self.does_not_repeat = core.reference("ring", **file, data_unique_bytes=10**9)
+        self.above_bound = core.compressed(
+            "codec_above_bound", user / "codec_above_bound.so", **file, bound="abs", bound_value="0.5"
+        )
+        self.lossless_liar = core.compressed("codec_lossless_liar", user / "codec_lossless_liar.so", **file)
+        self.unpromised = {
+            (name, dtype, op): core.compressed(name, user / f"{name}.so", message_bytes=800, dtype=dtype, op=op)
+            for name, dtype, op in UNPROMISED
+        }
+        self.believes_wait = {
+            size: core.reference("believes_wait", plugin=user / "believes_wait.so", message_bytes=size)
+            for size in (4, 404, 400_004)
+        }
         self.huge = core.reference("ring", message_bytes=2**32)
         self.short_of_time = core.reference("ring", at_most="1e-9", min_iterations=50, max_iterations=60)
         self.mutants = {name: core.reference(name, plugin=user / f"{name}.so", message_bytes=404, min_iterations=20,
                         max_iterations=20) for name in MUTANTS}  # fmt: skip
-        self.entries = [e for e in vars(self).values() if isinstance(e, dict) and "key" in e] + [*self.mutants.values()]
+        self.entries = [e for e in vars(self).values() if isinstance(e, dict) and "key" in e]
+        for several in (self.mutants, self.unpromised, self.believes_wait):
+            self.entries += several.values()
         self.samples = folder / "samples.bin"
         self.outcome: Outcome = core.launch(
             folder, 3, self.entries, "--samples", self.samples, "--samples-mode", "all", launch=2, seed=9
@@ -106,7 +122,15 @@ class Shown:
         return self.outcome.record(entry)
 
 
-MUTANTS = ("wrong_rank", "wrong_element", "makes_nan", "wrong_last_iteration", "writes_nothing")
+SEEN_LAST = ("wrong_last_iteration", "works_once", "skips_last_iteration")
+MUTANTS = ("wrong_rank", "wrong_element", "makes_nan", "writes_nothing", *SEEN_LAST)
+UNPROMISED = [
+    *itertools.product(
+        ("codec_infinite", "codec_not_a_number", "codec_negative"), ("float32", "int32"), ("sum", "max")
+    ),
+    ("codec_infinite", "float64", "sum"),
+    ("codec_vast", "float32", "sum"),
+]
 
 
 def test_the_journal_tells_the_launch_from_begin_to_end(shown: Shown) -> None:
@@ -130,9 +154,20 @@ def test_points_are_measured_in_another_order_than_they_are_written(shown: Shown
 def test_a_record_repeats_the_plan_line_and_says_how_the_algorithm_is_known(shown: Shown) -> None:
     record = shown.record(shown.library)
     assert record["requested"] == {k: v for k, v in shown.library.items() if k not in ("key", "id")}
-    assert record["effective"] == {"algorithm": "ring", "known_by": "read back", "abs_bound": None}
+    assert record["effective"] == {
+        "algorithm": "ring",
+        "known_by": "read back",
+        "abs_bound": None,
+        "segment_bytes": None,
+    }
     assert shown.record(shown.reference)["effective"]["known_by"] == "construction"
     assert (record["count"], record["total_bytes"], record["unique_bytes"]) == (4000, 48000, 48000)
+
+
+def test_bytes_that_a_file_repeats_are_counted_once(shown: Shown) -> None:
+    assert shown.record(shown.repeats)["unique_bytes"] == 10000
+    assert shown.record(shown.does_not_repeat)["unique_bytes"] == 48000
+    assert shown.record(shown.mutants["wrong_rank"])["unique_bytes"] is None  # the pattern
 
 
 def test_times_are_ordered_and_follow_from_the_samples(shown: Shown) -> None:
@@ -220,7 +255,7 @@ def test_a_wrong_result_is_invalid_and_keeps_its_times(shown: Shown, name: str) 
     assert record["status"] == "invalid"
     assert record["n"] == 20
     assert record["time_s"]["median"] > 0
-    when = "last timed iteration" if name == "wrong_last_iteration" else "check before timing"
+    when = "last timed iteration" if name in SEEN_LAST else "check before timing"
     assert when in record["reason"]
     if name in ("makes_nan", "wrong_element"):
         assert record["check"]["worst"]["rank"] == 1
@@ -232,6 +267,27 @@ def test_a_wrong_result_is_invalid_and_keeps_its_times(shown: Shown, name: str) 
 
 def test_a_codec_that_lies_about_its_error_is_invalid(shown: Shown) -> None:
     assert shown.record(shown.lies)["status"] == "invalid"
+
+
+@pytest.mark.parametrize(("name", "bound"), [("above_bound", "0.5"), ("lossless_liar", "0")])
+def test_a_codec_that_states_more_than_it_declares_is_invalid(shown: Shown, name: str, bound: str) -> None:
+    record = shown.record(getattr(shown, name))
+    assert record["status"] == "invalid"
+    assert f"states a worst error above its bound: 1000000 above {bound}" in record["reason"]
+
+
+@pytest.mark.parametrize("case", UNPROMISED)
+def test_a_codec_without_a_finite_bound_lets_nothing_pass_unchecked(shown: Shown, case: tuple[str, str, str]) -> None:
+    record = shown.record(shown.unpromised[case])
+    assert record["status"] == "failed"
+    assert record["reason"] == ("the codec states no finite bound for these values, so the result cannot be checked")
+    assert record["n"] > 0
+
+
+@pytest.mark.parametrize("size", [4, 404, 400_004])
+def test_waiting_for_a_send_returns_the_bytes_that_were_posted(shown: Shown, size: int) -> None:
+    record = shown.record(shown.believes_wait[size])
+    assert record["status"] == "ok", record["reason"]
 
 
 @pytest.mark.parametrize(
@@ -275,6 +331,20 @@ def test_a_point_that_does_not_fit_into_memory_says_so(core: Core, tmp_path: Pat
     outcome = core.launch(tmp_path, 2, [large])
     assert outcome.record(large)["status"] == "out_of_memory"
     assert "this machine has" in outcome.record(large)["reason"]
+
+
+def test_a_compressed_point_that_does_not_fit_leaves_the_launch_alive(core: Core, user: Path, tmp_path: Path) -> None:
+    """With less address space than the message is long."""
+    large = core.compressed("codec_copies", user / "codec_copies.so", message_bytes=2**29)
+    small = core.compressed("codec_copies", user / "codec_copies.so")
+    plan, journal = tmp_path / "plan.tsv", tmp_path / "journal.jsonl"
+    plan.write_text(plan_text([large, small]), encoding="utf-8")
+    arguments = ("--plan", plan, "--journal", journal, "--launch", 0, "--attempt", 1, "--seed", 1, "--ranks", 1)
+    done = core.call(*arguments, address_space=2**29)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    status = {line["key"]: line["status"] for line in lines if line["kind"] == "record"}
+    assert status == {large["key"]: "out_of_memory", small["key"]: "ok"}
 
 
 def test_all_ranks_of_the_compressed_ring_end_with_the_same_bits(core: Core, tmp_path: Path) -> None:

@@ -52,7 +52,17 @@ class Special:
         deltapack = core.build / "plugins/codecs/deltapack.so"
         self.constant = core.compressed("deltapack", deltapack, data_path=folder / "constant.bin", **bound)
         self.zeros = core.compressed("deltapack", deltapack, data_path=folder / "zeros.bin", **bound)
-        self.outcome: Outcome = core.launch(folder, RANKS, [*self.right, self.constant, self.zeros])
+        beyond = np.array([3.4e38, 1.0, 2.0, 1.0, 1.0, 1.0], dtype="<f4")  # bfloat16 has no value that large
+        beyond.tofile(folder / "beyond.bin")
+        large: dict[str, Any] = {"data": "file", "data_path": folder / "beyond.bin", "data_elements": 6}
+        bf16 = core.build / "plugins/codecs/bf16.so"
+        self.beyond = core.compressed("bf16", bf16, message_bytes=12, **large)
+        unpromised = user / "codec_infinite_but_copies.so"
+        self.overflows = core.compressed("infinite", unpromised, data_path=folder / "float32.bin", data="file",
+                                         data_elements=24, message_bytes=48)  # fmt: skip
+        self.copied = core.compressed("infinite", unpromised, message_bytes=12, **large)
+        unusual = [self.constant, self.zeros, self.beyond, self.overflows, self.copied]
+        self.outcome: Outcome = core.launch(folder, RANKS, [*self.right, *unusual])
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +74,14 @@ def test_a_right_result_passes_whatever_the_values(special: Special) -> None:
     assert special.outcome.code == 0, special.outcome.errors
     records = [special.outcome.record(entry) for entry in special.right]
     assert [r for r in records if r["status"] != "ok"] == []
+
+
+def test_without_a_finite_bound_only_what_is_right_without_a_codec_passes(special: Special) -> None:
+    assert special.outcome.record(special.copied)["status"] == "ok"
+    for entry in (special.beyond, special.overflows):  # the latter has sums beyond the range, which nothing checks
+        record = special.outcome.record(entry)
+        assert record["status"] == "failed"
+        assert "states no finite bound for these values" in record["reason"]
 
 
 def test_a_bound_relative_to_no_range_is_relative_to_the_magnitude_and_for_zeros_to_one(special: Special) -> None:

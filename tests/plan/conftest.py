@@ -33,9 +33,9 @@ def machine() -> Machine:
 @pytest.fixture
 def datasets() -> dict[str, Dataset]:
     listed = [
-        Dataset("synthetic/normal", "float32", 1 << 20, "results/data/synthetic/normal.bin", "d1"),
-        Dataset("synthetic/laplace", "float32", 1 << 20, "results/data/synthetic/laplace.bin", "d2"),
-        Dataset("weather/theta", "float32", 1000, "results/data/weather/theta.bin", "d3"),
+        Dataset("synthetic/normal", "float32", 1 << 20, "results/data/synthetic/normal.bin", "d1", 4000),
+        Dataset("synthetic/laplace", "float32", 1 << 20, "results/data/synthetic/laplace.bin", "d2", 4000),
+        Dataset("weather/theta", "float32", 1000, "results/data/weather/theta.bin", "d3", 4000),
     ]
     return {d.id: d for d in listed}
 

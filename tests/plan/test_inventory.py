@@ -66,9 +66,8 @@ class House:
         }
         self.write("config/datasets.yaml", {"schema": 1, "datasets": {"made/field": registry}})
         (root / "results/data/made/field.bin").write_bytes(b"\0" * 400)
-        self.write(
-            "results/data/made/field.json", {"dtype": "float32", "elements": 100, "bytes": 400, "sha256": "d" * 64}
-        )
+        sidecar = {"dtype": "float32", "elements": 100, "bytes": 400, "unique_bytes": 400, "sha256": "d" * 64}
+        self.write("results/data/made/field.json", sidecar)
         self.core(f"print({json.dumps(OFFERS)!r})")
         self.build()
         self.campaign()
@@ -104,7 +103,12 @@ class House:
                 "schema": 1,
                 "core": {"path": "results/native/here/collpress-core", "sha256": sha256.get("core", "core")},
                 "compiler": {"command": "g++", "version": "12", "flags": "-O3"},
-                "mpi": {"kind": "openmpi", "version": "5", "wrapper": str(self.root / "mpicxx"), "library_sha256": "m"},
+                "mpi": {
+                    "kind": "openmpi",
+                    "version": OFFERS["library"],
+                    "wrapper": str(self.root / "mpicxx"),
+                    "library_sha256": "m",
+                },
                 "plugins": [
                     plugin("ring", "algorithm", compresses=True, **algorithm),
                     plugin("none", "codec", takes_bound=False, **codec),
@@ -191,6 +195,7 @@ def test_a_batch_index_holds_all_that_a_job_needs(house: House) -> None:
         "data": "file",
         "data_path": "results/data/made/field.bin",
         "data_elements": "100",
+        "data_unique_bytes": "400",
         "warmup": "5",
         "min_iterations": "10",
         "max_iterations": "10000",
@@ -228,6 +233,22 @@ def test_a_codec_that_was_rebuilt_changes_only_its_points(house: House) -> None:
     house.build(zfp="rebuilt")
     house.take()
     assert {name for name, key in house.keys().items() if before[name] != key} == {"compressed:ring zfp 64"}
+
+
+def test_another_library_under_a_codec_changes_only_its_points(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.take()
+    before = house.keys()
+    monkeypatch.setattr("collpress.plan.inventory.libraries", lambda: {"zfp": "another"})
+    house.take()
+    changed = {name for name, key in house.keys().items() if before[name] != key}
+    assert changed
+    assert all(" zfp " in name for name in changed)
+
+
+def test_a_core_that_finds_another_mpi_library_than_it_was_built_with_is_refused(house: House) -> None:
+    house.core(f"print({json.dumps(OFFERS | {'library': 'Open MPI v9'})!r})")
+    with pytest.raises(CollpressError, match="it finds Open MPI v9"):
+        house.take()
 
 
 def test_more_launches_change_the_digest_and_no_key(house: House) -> None:
@@ -346,7 +367,7 @@ def test_algorithms_lists_all_kinds(house: House, capsys: pytest.CaptureFixture[
         ("allreduce", "compressed", "ring", "native"),
     ]
     assert told["summary"] == {"algorithms": 3, "library": 2, "compressed": 1}
-    assert told["machine"]["mpi"] == "5"
+    assert told["machine"]["mpi"] == OFFERS["library"]
     assert set(told["rows"][0]["constraints"]) == {"min_ranks", "power_of_two_ranks", "count_at_least_ranks"}
     assert main(["algorithms", "--platform", "here"]) == 0
     assert "compressed:ring" in capsys.readouterr().out

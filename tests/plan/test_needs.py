@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from collpress.errors import CollpressError
-from collpress.plan.needs import datasets_needed, figures, plugin_directories
+from collpress.plan.needs import datasets_needed, plugin_directories
 from collpress.spec import load_campaign
 
 KNOWN = ["synthetic/normal", "synthetic/laplace", "weather/theta"]
@@ -34,11 +34,10 @@ def test_a_dataset_that_is_not_registered_is_an_error_with_its_line(write: Any) 
 def test_plugin_directories_lie_beside_the_campaign(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     experiment = "{collective: allreduce, algorithm: 'library:*', message_bytes: 8, ranks: 2}"
-    text = f"title: t\nplugins: [mine]\nfigures: [latency]\nexperiments: {{e: {{matrix: {experiment}}}}}\n"
+    text = f"title: t\nplugins: [mine]\nexperiments: {{e: {{matrix: {experiment}}}}}\n"
     (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
     campaign = load_campaign(tmp_path / "own.yaml")
     assert plugin_directories(campaign) == [tmp_path / "mine"]
-    assert figures(campaign) == ["latency"]
 
 
 def test_snakemake_pays_for_no_heavy_import() -> None:

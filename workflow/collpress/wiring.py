@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from collpress.codecs.zfp import libraries
 from collpress.data.registry import Entry, load_registry
 from collpress.errors import CollpressError, did_you_mean
+from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_names, figure_sources
 from collpress.layout import Places, build_record, campaign_file, dataset_file, platform_file
 from collpress.plan.needs import datasets_needed, plugin_directories
@@ -45,7 +47,7 @@ class Wiring:
         self.campaign_name, self.platform_name = campaign, platform
         self.campaign_path, self.platform_path = str(campaign_file(campaign)), str(platform_file(platform))
         self._campaign = load_campaign(campaign)
-        load_platform(platform)
+        self._platform = load_platform(platform)
         self._registry = load_registry(REGISTRY)
         self.places = Places(campaign, platform)
         self.build = build_record(platform)
@@ -75,6 +77,10 @@ class Wiring:
         sources = [p for p in Path("native").rglob("*") if p.suffix in {".cpp", ".hpp", ".h", ".txt", ".cmake"}]
         return sorted(str(p) for p in sources if "tests" not in p.parts)
 
+    def toolchain(self) -> str:
+        """Another compiler or another MPI library asks for another build."""
+        return signature(self._platform.toolchain.source, self._platform.toolchain.mpi)
+
     def native_headers(self) -> list[str]:
         """The public ABI, which a campaign's own plugins are built against."""
         return sorted(str(p) for p in Path("native/include").rglob("*") if p.is_file())
@@ -92,8 +98,8 @@ class Wiring:
         return plugin_directories(self._campaign)
 
     def machine(self) -> str:
-        """Another machine, or other processors that may be used, ask for another inventory."""
-        return f"{machine_key()}, {allowed_cpus()} CPUs"
+        """Another machine, other processors that may be used, or other codec libraries ask for another inventory."""
+        return f"{machine_key()}, {allowed_cpus()} CPUs, {_digest(libraries())}"
 
     def batch(self, checkpoints: Any, batch: str) -> Batch:
         """One batch of the frozen plan; waits for the checkpoint that freezes it."""

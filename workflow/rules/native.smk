@@ -8,6 +8,8 @@ rule native:
         "results/logs/native/{platform}.log",
     conda:
         "../../envs/default.yaml"
+    params:
+        toolchain=wiring.toolchain(),
     shell:
         "python -m collpress --log {log:q} build --platform {wildcards.platform:q}"
 
@@ -27,6 +29,7 @@ rule plugins:
         "../../envs/default.yaml"
     params:
         platform=wiring.platform_name,
+        toolchain=wiring.toolchain(),
         directories=wiring.plugin_arguments(),
         out=lambda wildcards, output: os.path.dirname(output[0]),
     shell:

@@ -145,8 +145,8 @@ struct Packer {
 
     template <std::size_t R>
     static void one_row(__m256i value, __m256i &held, unsigned char *out) {
-        constexpr int word = static_cast<int>(R * W / 16), shift = static_cast<int>(R * W % 16),
-                      end = shift + static_cast<int>(W);
+        constexpr std::size_t word = R * W / 16;
+        constexpr int shift = static_cast<int>(R * W % 16), end = shift + static_cast<int>(W);
         held = shift == 0 ? value : _mm256_or_si256(held, _mm256_slli_epi16(value, shift));
         if constexpr (end >= 16) _mm256_storeu_si256(reinterpret_cast<__m256i *>(out + 32 * word), held);
         if constexpr (end > 16) held = _mm256_srli_epi16(value, 16 - shift);
@@ -170,8 +170,8 @@ struct Unpacker {
 
     template <std::size_t R>
     static __m256i one_row(const unsigned char *in) {
-        constexpr int word = static_cast<int>(R * W / 16), shift = static_cast<int>(R * W % 16),
-                      end = shift + static_cast<int>(W);
+        constexpr std::size_t word = R * W / 16;
+        constexpr int shift = static_cast<int>(R * W % 16), end = shift + static_cast<int>(W);
         __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(in + 32 * word));
         if constexpr (shift > 0) value = _mm256_srli_epi16(value, shift);
         if constexpr (end > 16)

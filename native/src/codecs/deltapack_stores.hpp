@@ -46,7 +46,7 @@ class StoreTrial {
     bool trying_;
     Stores best_;
     std::size_t chunk_ = 0;
-    Clock::time_point start_{};
+    Clock::time_point start_;
     Clock::duration spent_[2]{};
 };
 

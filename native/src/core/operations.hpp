@@ -5,12 +5,31 @@
 #include "measure/timing.hpp"
 #include "p2p/mpi_p2p.hpp"
 
+#include <cstring>
+
 namespace collpress {
 
-class LibraryAllreduce : public Operation {
+// A call whose result has `bytes` bytes.
+class CallOperation : public Operation {
   public:
-    LibraryAllreduce(MPI_Comm comm, const collpress_call &call)
-        : comm_(comm), call_(call), type_(Library::datatype(static_cast<collpress_dtype>(call.dtype))),
+    CallOperation(const collpress_call &call, std::size_t bytes) : call_(call), bytes_(bytes) {}
+
+    // NaN in every element (-1 for integers).
+    void poison() override {
+        if (bytes_ != 0) std::memset(call_.recv, 0xFF, bytes_);
+    }
+
+  protected:
+    collpress_call call_;
+
+  private:
+    std::size_t bytes_;
+};
+
+class LibraryAllreduce : public CallOperation {
+  public:
+    LibraryAllreduce(MPI_Comm comm, const collpress_call &call, std::size_t bytes)
+        : CallOperation(call, bytes), comm_(comm), type_(Library::datatype(static_cast<collpress_dtype>(call.dtype))),
           op_(Library::operation(static_cast<collpress_op>(call.op))) {}
 
     void run() override {
@@ -23,25 +42,22 @@ class LibraryAllreduce : public Operation {
 
   private:
     MPI_Comm comm_;
-    collpress_call call_;
     MPI_Datatype type_;
     MPI_Op op_;
     Verdict verdict_;
 };
 
-class AlgorithmOperation : public Operation {
+class AlgorithmOperation : public CallOperation {
   public:
-    AlgorithmOperation(MpiP2p &p2p, const collpress_algorithm &algorithm, const collpress_call &call)
-        : p2p_(p2p), algorithm_(algorithm), call_(call) {}
+    AlgorithmOperation(MpiP2p &p2p, const collpress_algorithm &algorithm, const collpress_call &call, std::size_t bytes)
+        : CallOperation(call, bytes), p2p_(p2p), algorithm_(algorithm) {}
 
     void run() override { p2p_.run(algorithm_, call_); }
     const Verdict &verdict() const override { return p2p_.verdict(); }
-    PhaseTimes run_tagged() { return p2p_.run_tagged(algorithm_, call_); }
 
   private:
     MpiP2p &p2p_;
     const collpress_algorithm &algorithm_;
-    collpress_call call_;
 };
 
 } // namespace collpress

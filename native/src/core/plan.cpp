@@ -12,7 +12,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 21> known_keys = {"key",
+constexpr std::array<std::string_view, 22> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 21> known_keys = {"key",
                                                          "data",
                                                          "data_path",
                                                          "data_elements",
+                                                         "data_unique_bytes",
                                                          "warmup",
                                                          "min_iterations",
                                                          "max_iterations",
@@ -194,9 +195,11 @@ void read_data(const Line &line, PlanPoint &point) {
     if (point.from_file) {
         point.data_path = line.text("data_path");
         point.data_elements = line.integer("data_elements");
+        if (line.has("data_unique_bytes")) point.data_unique_bytes = line.integer("data_unique_bytes");
     } else {
         line.forbid("data_path", "only data=file has a path");
         line.forbid("data_elements", "only data=file has a number of elements");
+        line.forbid("data_unique_bytes", "only data=file has unique bytes");
     }
 }
 

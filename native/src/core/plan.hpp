@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,6 +44,7 @@ struct PlanPoint {
     bool from_file = false;
     std::string data_path;
     std::size_t data_elements = 0;
+    std::optional<std::size_t> data_unique_bytes; // of the whole file, before its values begin to repeat themselves
     std::size_t warmup = 0;
     std::size_t min_iterations = 1;
     std::size_t max_iterations = 1;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -16,6 +16,12 @@
 namespace collpress {
 
 namespace {
+
+std::string digits(double number) {
+    std::array<char, 40> text;
+    std::snprintf(text.data(), text.size(), "%.9g", number);
+    return text.data();
+}
 
 // Ends the point on all ranks with the verdict that they agreed on.
 struct Ended {
@@ -84,7 +90,11 @@ class PointRun {
             library_comm_ = choice->comm;
             report_.effective_algorithm = choice->effective;
             // With fewer elements than ranks Open MPI's algorithms silently fall back to others.
-            const bool falls_back = point_.algorithm != "default" && point_.count() < ranks();
+            const bool too_few = point_.algorithm != "default" && point_.count() < ranks();
+            // With less than a segment for each rank the segmented ones silently run without segments.
+            const bool too_short = point_.message_bytes < ranks() * choice->segment_bytes.value_or(0);
+            const bool falls_back = too_few || too_short;
+            report_.segment_bytes = choice->segment_bytes;
             report_.known_by = choice->read_back && !falls_back ? "read back" : "unverified";
         }
     }
@@ -117,10 +127,7 @@ class PointRun {
 
     // Data of all ranks decide what a relative bound means, so this comes before the codec.
     ValueRange range_of_all() const {
-        ValueRange own{};
-        std::vector<std::byte> slice(point_.message_bytes);
-        data_->copy(static_cast<std::size_t>(session_.rank), 0, data_->count(), slice.data());
-        own = value_range(point_.dtype.id, slice.data(), data_->count());
+        const ValueRange own = value_range(*data_, static_cast<std::size_t>(session_.rank));
         std::array<double, 2> extremes = {-own.minimum, own.maximum};
         MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_DOUBLE, MPI_MAX, session_.world);
         return {-extremes[0], extremes[1]};
@@ -164,8 +171,14 @@ class PointRun {
             if (codec->max_bytes(codec_->get(), point_.count()) > MpiP2p::largest_message) {
                 decline("may make messages of more than 2^31-1 bytes");
             }
-            codec_bound_ =
-                algorithm_->error_bound(session_.size, point_.op, range.magnitude(), codec->worst_error, codec_->get());
+            const DeclaredError declared(*codec_, config.abs_bound);
+            codec_bound_ = algorithm_->error_bound(session_.size, point_.op, range.magnitude(),
+                                                   DeclaredError::worst_error, &declared);
+            if (declared.excess().has_value()) {
+                throw PointError(Status::invalid, "codec " + point_.codec + " states a worst error above its bound: " +
+                                                      digits(*declared.excess()) + " above " +
+                                                      digits(declared.bound()));
+            }
             configure_p2p();
         });
     }
@@ -190,9 +203,10 @@ class PointRun {
             call_ = {send_.data(), recv_.data(), point_.count(), static_cast<std::uint32_t>(point_.dtype.id),
                      static_cast<std::uint32_t>(point_.op)};
             if (!uses_p2p())
-                operation_ = std::make_unique<LibraryAllreduce>(library_comm_, call_);
+                operation_ = std::make_unique<LibraryAllreduce>(library_comm_, call_, point_.message_bytes);
             else
-                operation_ = std::make_unique<AlgorithmOperation>(session_.p2p, *algorithm_, call_);
+                operation_ =
+                    std::make_unique<AlgorithmOperation>(session_.p2p, *algorithm_, call_, point_.message_bytes);
         });
     }
 
@@ -206,8 +220,7 @@ class PointRun {
     }
 
     void check_before() {
-        // NaN in every element (-1 for integers): what the operation does not write shows.
-        if (point_.message_bytes != 0) std::memset(recv_.data(), 0xFF, point_.message_bytes);
+        operation_->poison();
         session_.barrier.wait();
         const std::int64_t start = now_ns();
         operation_->run();
@@ -338,20 +351,21 @@ class PointRun {
     }
 
     void judge() {
-        if (!report_.check.has_value() || report_.check->result.wrong == 0) return;
+        if (!report_.check.has_value()) return;
         const CheckResult &result = report_.check->result;
-        const auto text = [](double number) {
-            std::array<char, 40> digits;
-            std::snprintf(digits.data(), digits.size(), "%.9g", number);
-            return std::string(digits.data());
-        };
+        if (result.wrong == 0 && result.unbounded != 0) {
+            report_.verdict = {Status::failed, "the codec states no finite bound for these values, so the result "
+                                               "cannot be checked"};
+        }
+        if (result.wrong == 0) return;
         report_.verdict = {Status::invalid,
                            std::string("the result ") +
                                (last_was_worse_ ? "of the last timed iteration" : "of the check before timing") +
                                " is wrong in " + std::to_string(result.wrong) +
                                " elements over all ranks; the worst: rank " + std::to_string(result.worst_rank) +
-                               ", element " + std::to_string(result.worst_index) + ": got " + text(result.worst_got) +
-                               ", expected " + text(result.worst_expected) + " within " + text(result.worst_allowed)};
+                               ", element " + std::to_string(result.worst_index) + ": got " + digits(result.worst_got) +
+                               ", expected " + digits(result.worst_expected) + " within " +
+                               digits(result.worst_allowed)};
     }
 
     Session &session_;

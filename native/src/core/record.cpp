@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -179,11 +180,21 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     json.end_object();
     json.key("effective").begin_object();
     json.member("algorithm", report.effective_algorithm).member("known_by", report.known_by);
-    json.member("abs_bound", report.abs_bound.value_or(missing)).end_object();
+    json.member("abs_bound", report.abs_bound.value_or(missing)).key("segment_bytes");
+    if (report.segment_bytes.has_value())
+        json.value(*report.segment_bytes);
+    else
+        json.null();
+    json.end_object();
 
     const std::size_t total = point.message_bytes * static_cast<std::size_t>(ranks);
     json.member("count", point.count()).member("message_bytes", point.message_bytes).member("total_bytes", total);
-    json.member("unique_bytes", total).member("warmup", report.warmup); // slices never overlap and are never repeated
+    json.key("unique_bytes");
+    if (point.from_file) // slices never overlap, but the file may repeat itself
+        json.value(std::min(total, point.data_unique_bytes.value_or(total)));
+    else
+        json.null();
+    json.member("warmup", report.warmup);
     write_times(json, report.time);
     write_phases(json, report.phases);
     write_codec(json, report.codec);

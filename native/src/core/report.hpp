@@ -48,6 +48,7 @@ struct PointReport {
     std::string effective_algorithm;
     const char *known_by = "unverified";
     std::optional<double> abs_bound;
+    std::optional<std::size_t> segment_bytes; // that the library was told to cut blocks into
     std::size_t warmup = 0;
     std::optional<TimeReport> time;
     std::optional<PhaseReport> phases;

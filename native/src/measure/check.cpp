@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t chunk_elements = 4096; // all of a chunk's arrays fit the second-level cache
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// Whether a codec's bound says anything.
+bool is_bound(double bound) { return std::isfinite(bound) && bound >= 0; }
+
 // One chunk's exact results.
 struct Exact {
     std::vector<double> value = std::vector<double>(chunk_elements);
@@ -41,6 +44,12 @@ class Tally {
     // Values that must match as they are: infinities and NaN.
     void match(std::size_t index, double expected, double got, bool right) {
         score(index, !right, right ? 0 : infinity, expected, got, 0);
+    }
+
+    // What no bound says anything about.
+    void unbounded(std::size_t index, double expected, double got) {
+        ++result_.unbounded;
+        score(index, false, infinity, expected, got, infinity);
     }
 
     // A whole chunk of elements that are all compared and all within their bounds, summed up.
@@ -97,7 +106,7 @@ template <typename T>
 class FloatOracle {
   public:
     FloatOracle(const DataSource &data, collpress_op op, double codec_bound)
-        : data_(data), op_(op), codec_bound_(codec_bound) {
+        : data_(data), op_(op), bounded_(is_bound(codec_bound)), codec_bound_(bounded_ ? codec_bound : 0) {
         constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
         const double additions = static_cast<double>(data.ranks() - 1);
         gamma_ = additions * unit / (1 - additions * unit);
@@ -119,7 +128,10 @@ class FloatOracle {
         return op_ == COLLPRESS_SUM ? static_cast<double>(std::numeric_limits<T>::max()) : infinity;
     }
     double rounding(double magnitude, double expected) const {
-        return op_ == COLLPRESS_SUM ? gamma_ * (magnitude + codec_bound_) + unit_ * std::fabs(expected) : 0;
+        return exact_rounding(magnitude + codec_bound_, expected);
+    }
+    double exact_rounding(double magnitude, double expected) const { // without a codec
+        return op_ == COLLPRESS_SUM ? gamma_ * magnitude + unit_ * std::fabs(expected) : 0;
     }
 
     // The usual case, in loops that vectorise: every element of the chunk is compared and within its bound. Otherwise
@@ -204,13 +216,19 @@ class FloatOracle {
 
     void element(std::size_t index, std::size_t i, double got) {
         const double magnitude = exact_.magnitude[i];
-        if (!(magnitude + codec_bound_ < limit())) return special(index, got);
+        if (!(magnitude < limit())) return special(index, got);
         const double expected = exact_.value[i] + exact_.correction[i];
-        const double own_rounding = rounding(magnitude, expected);
-        tally_.compare(index, expected, got, codec_bound_ + own_rounding, own_rounding);
+        const bool bounded = bounded_ && magnitude + codec_bound_ < limit();
+        if (bounded) {
+            const double own_rounding = rounding(magnitude, expected);
+            return tally_.compare(index, expected, got, codec_bound_ + own_rounding, own_rounding);
+        }
+        const double own_rounding = exact_rounding(magnitude, expected);
+        if (!(std::fabs(got - expected) <= own_rounding)) return tally_.unbounded(index, expected, got);
+        tally_.compare(index, expected, got, own_rounding, own_rounding);
     }
 
-    // An element with NaN or infinities, or whose sum may leave the dtype's range, or under a codec without a bound.
+    // An element with NaN or infinities, or whose sum may leave the dtype's range.
     void special(std::size_t index, double got) {
         bool nan = false;
         bool positive = false;
@@ -228,18 +246,26 @@ class FloatOracle {
         }
         constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
         if (op_ == COLLPRESS_MAX) {
-            if (nan) return tally_.match(index, not_a_number, got, near_one || std::isnan(got));
-            if (std::isinf(largest)) return tally_.match(index, largest, got, got == largest);
+            if (nan) return match(index, not_a_number, got, near_one || std::isnan(got));
+            if (std::isinf(largest)) return match(index, largest, got, got == largest);
+            if (!bounded_ && got != largest) return tally_.unbounded(index, largest, got);
             return tally_.compare(index, largest, got, codec_bound_, 0);
         }
-        if (nan || (positive && negative)) return tally_.match(index, not_a_number, got, std::isnan(got));
-        if (positive) return tally_.match(index, infinity, got, got == infinity);
-        if (negative) return tally_.match(index, -infinity, got, got == -infinity);
+        if (nan || (positive && negative)) return match(index, not_a_number, got, std::isnan(got));
+        if (positive) return match(index, infinity, got, got == infinity);
+        if (negative) return match(index, -infinity, got, got == -infinity);
+        if (!bounded_) tally_.unbounded(index, not_a_number, got);
+    }
+
+    void match(std::size_t index, double expected, double got, bool right) {
+        if (right || bounded_) return tally_.match(index, expected, got, right);
+        tally_.unbounded(index, expected, got);
     }
 
     const DataSource &data_;
     collpress_op op_;
-    double codec_bound_;
+    bool bounded_;
+    double codec_bound_; // 0 where there is none: what is right without a codec is right
     double gamma_;
     double unit_;
     Exact exact_;
@@ -249,6 +275,7 @@ class FloatOracle {
 
 CheckResult check_integers(const DataSource &data, collpress_op op, const std::int32_t *result, double codec_bound) {
     Tally tally;
+    const bool bounded = is_bound(codec_bound);
     std::vector<std::int64_t> exact(chunk_elements);
     std::vector<std::int32_t> buffer(chunk_elements);
     for (std::size_t first = 0; first < data.count(); first += chunk_elements) {
@@ -264,7 +291,10 @@ CheckResult check_integers(const DataSource &data, collpress_op op, const std::i
         }
         for (std::size_t i = 0; i < length; ++i) {
             const auto wrapped = static_cast<std::int32_t>(static_cast<std::uint32_t>(exact[i]));
-            tally.compare(first + i, wrapped, result[first + i], codec_bound, 0);
+            if (!bounded && result[first + i] != wrapped)
+                tally.unbounded(first + i, wrapped, result[first + i]);
+            else
+                tally.compare(first + i, wrapped, result[first + i], bounded ? codec_bound : 0, 0);
         }
     }
     return tally.result();
@@ -274,6 +304,7 @@ CheckResult check_integers(const DataSource &data, collpress_op op, const std::i
 
 bool CheckResult::worse_than(const CheckResult &other) const {
     if ((wrong != 0) != (other.wrong != 0)) return wrong != 0;
+    if ((unbounded != 0) != (other.unbounded != 0)) return unbounded != 0;
     return has_worst != 0 && (other.has_worst == 0 || worst_score > other.worst_score);
 }
 
@@ -297,6 +328,7 @@ void CheckResult::merge(const CheckResult &other) {
     error_squares += other.error_squares;
     compared += other.compared;
     wrong += other.wrong;
+    unbounded += other.unbounded;
 }
 
 CheckResult check_result(const DataSource &data, collpress_dtype dtype, collpress_op op, const void *result,

@@ -7,6 +7,9 @@
 // infinity. Where the sum of |x| is beyond the dtype's range, an order of additions exists that overflows: such
 // elements are not compared. A maximum is exact but for the codec bound; where a rank sends NaN, MPI leaves open which
 // value wins: NaN or any rank's value passes. Integer sums wrap around and are exact but for the codec bound.
+//
+// A codec bound that is not finite and at least 0, or with which a sum may leave the dtype's range, allows any result.
+// Then a result only passes that is right without a codec; what is not, nobody can check: `unbounded`.
 #pragma once
 
 #include "measure/data.hpp"
@@ -24,7 +27,8 @@ struct CheckResult {
     double error_squares = 0;
     std::uint64_t compared = 0;
     std::uint64_t wrong = 0;
-    double exact_minimum = 0; // over compared elements
+    std::uint64_t unbounded = 0; // elements that cannot be checked for want of a bound
+    double exact_minimum = 0;    // over compared elements
     double exact_maximum = 0;
     // The element that is worst: farthest beyond its bound, or, when all are within, with the largest error.
     std::uint64_t has_worst = 0;

@@ -3,6 +3,7 @@
 #include "core/verdict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -101,16 +102,28 @@ ValueRange finite_range(const T *values, std::size_t count) {
     return any ? ValueRange{static_cast<double>(low), static_cast<double>(high)} : ValueRange{infinity, -infinity};
 }
 
+template <typename T>
+ValueRange slice_range(const DataSource &data, std::size_t rank) {
+    std::array<T, 4096> buffer;
+    ValueRange range = finite_range<T>(nullptr, 0);
+    for (std::size_t first = 0; first < data.count(); first += buffer.size()) {
+        const std::size_t length = std::min(buffer.size(), data.count() - first);
+        const ValueRange part = finite_range(data.view(rank, first, length, buffer.data()), length);
+        range = {std::min(range.minimum, part.minimum), std::max(range.maximum, part.maximum)};
+    }
+    return range;
+}
+
 } // namespace
 
-ValueRange value_range(collpress_dtype dtype, const void *values, std::size_t count) {
-    switch (dtype) {
+ValueRange value_range(const DataSource &data, std::size_t rank) {
+    switch (data.dtype().id) {
     case COLLPRESS_FLOAT32:
-        return finite_range(static_cast<const float *>(values), count);
+        return slice_range<float>(data, rank);
     case COLLPRESS_FLOAT64:
-        return finite_range(static_cast<const double *>(values), count);
+        return slice_range<double>(data, rank);
     case COLLPRESS_INT32:
-        return finite_range(static_cast<const std::int32_t *>(values), count);
+        return slice_range<std::int32_t>(data, rank);
     }
     return {};
 }

@@ -54,6 +54,7 @@ class DataSource {
     // the dataset is too small, failed when the file is shorter than the plan says.
     DataSource(const PlanPoint &point, std::size_t ranks, const MappedFile *file);
 
+    const Dtype &dtype() const { return dtype_; }
     std::size_t count() const { return count_; }
     std::size_t ranks() const { return ranks_; }
 
@@ -75,7 +76,7 @@ class DataSource {
     const MappedFile *file_;
 };
 
-// Of the finite values among a rank's `count` elements.
+// Of the finite values among some elements.
 struct ValueRange {
     double minimum; // +inf and -inf when no value is finite
     double maximum;
@@ -84,6 +85,7 @@ struct ValueRange {
     double magnitude() const;
 };
 
-ValueRange value_range(collpress_dtype dtype, const void *values, std::size_t count);
+// Of one rank's slice; takes no memory to speak of.
+ValueRange value_range(const DataSource &data, std::size_t rank);
 
 } // namespace collpress

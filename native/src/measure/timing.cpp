@@ -65,6 +65,7 @@ void run_batch(const Barrier &barrier, Operation &operation, Timings &timings, s
     std::int64_t *start = timings.start_ns.data() + done;
     std::int64_t *end = timings.end_ns.data() + done;
     for (std::size_t i = 0; i < iterations; ++i) {
+        if (i + 1 == iterations) operation.poison();
         barrier.wait();
         start[i] = now_ns();
         operation.run();

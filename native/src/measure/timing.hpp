@@ -19,6 +19,7 @@ class Operation {
   public:
     virtual ~Operation() = default;
     virtual void run() = 0;
+    virtual void poison() = 0;                  // the result buffer: what the next run does not write shows in a check
     virtual const Verdict &verdict() const = 0; // the first fault so far
 };
 
@@ -41,6 +42,9 @@ struct Timings {
 
 // Collective. Batches double the number of iterations; after each, outside the timed region, rank 0 decides and tells
 // the others, so all stop at the same iteration. Whatever the deadline, min(3, min_iterations) iterations are run.
+// Before the last iteration of each batch, and so before the very last one, the result buffer is poisoned, outside the
+// timed region: a check of the last result cannot see an earlier one. That iteration is a sample like any other; poison
+// before each iteration would put the buffer's cache lines into a state of its own every time.
 Timings time_iterations(MPI_Comm comm, const Barrier &barrier, Operation &operation, const TimingLimits &limits);
 
 } // namespace collpress

@@ -5,6 +5,7 @@
 
 #include "core/verdict.hpp"
 
+#include <optional>
 #include <string>
 
 namespace collpress {
@@ -52,6 +53,33 @@ class CodecContext {
     const collpress_codec *codec_;
     std::string name_;
     void *context_ = nullptr;
+};
+
+// The worst error that a codec declares, for an algorithm's error_bound: 0 when lossless, its abs_bound when it takes
+// one, else what its worst_error() says. Codecs of the first two kinds that say more are found out.
+class DeclaredError {
+  public:
+    DeclaredError(const CodecContext &codec, double abs_bound)
+        : codec_(codec), declares_(codec->lossless != 0 || codec->takes_bound != 0),
+          bound_(codec->lossless != 0 ? 0 : abs_bound) {}
+
+    // The collpress_worst_error of a DeclaredError.
+    static double worst_error(const void *self, double max_abs) {
+        const auto &me = *static_cast<const DeclaredError *>(self);
+        const double stated = me.codec_->worst_error(me.codec_.get(), max_abs);
+        if (!me.declares_) return stated;
+        if (!(stated <= me.bound_) && !me.excess_.has_value()) me.excess_ = stated;
+        return me.bound_;
+    }
+
+    double bound() const { return bound_; }
+    const std::optional<double> &excess() const { return excess_; } // the first that was stated above the bound
+
+  private:
+    const CodecContext &codec_;
+    bool declares_;
+    double bound_;
+    mutable std::optional<double> excess_; // the C interface hands the context on as const
 };
 
 } // namespace collpress

@@ -34,9 +34,9 @@ struct MpiP2p::Primitives {
         const Scope timed(p2p.times_, Phase::send);
         const collpress_request request = p2p.slot();
         p2p.bytes_sent_ += bytes;
-        p2p.check(MPI_Isend(buffer, length(p2p, bytes), MPI_BYTE, to, tag, p2p.comm_,
-                            &p2p.requests_[static_cast<std::size_t>(request)]),
-                  "MPI_Isend");
+        Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
+        pending.sent = bytes;
+        p2p.check(MPI_Isend(buffer, length(p2p, bytes), MPI_BYTE, to, tag, p2p.comm_, &pending.request), "MPI_Isend");
         return request;
     }
 
@@ -44,8 +44,9 @@ struct MpiP2p::Primitives {
         MpiP2p &p2p = of(self);
         const Scope timed(p2p.times_, Phase::send);
         const collpress_request request = p2p.slot();
-        p2p.check(MPI_Irecv(buffer, length(p2p, capacity), MPI_BYTE, from, tag, p2p.comm_,
-                            &p2p.requests_[static_cast<std::size_t>(request)]),
+        Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
+        pending.sent.reset();
+        p2p.check(MPI_Irecv(buffer, length(p2p, capacity), MPI_BYTE, from, tag, p2p.comm_, &pending.request),
                   "MPI_Irecv");
         return request;
     }
@@ -53,11 +54,13 @@ struct MpiP2p::Primitives {
     static std::size_t wait(void *self, collpress_request request) {
         MpiP2p &p2p = of(self);
         const Scope timed(p2p.times_, Phase::wait);
+        Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         MPI_Status status;
-        int bytes = 0;
-        p2p.check(MPI_Wait(&p2p.requests_[static_cast<std::size_t>(request)], &status), "MPI_Wait");
-        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        p2p.check(MPI_Wait(&pending.request, &status), "MPI_Wait");
         p2p.free_slots_.push_back(request);
+        if (pending.sent.has_value()) return *pending.sent; // the status of a send has no count
+        int bytes = 0;
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
         return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
     }
 
@@ -153,8 +156,8 @@ void MpiP2p::check(int mpi_result, const char *what) {
 
 collpress_request MpiP2p::slot() {
     if (free_slots_.empty()) {
-        requests_.push_back(MPI_REQUEST_NULL);
-        return static_cast<collpress_request>(requests_.size() - 1);
+        pending_.emplace_back();
+        return static_cast<collpress_request>(pending_.size() - 1);
     }
     const collpress_request request = free_slots_.back();
     free_slots_.pop_back();

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,11 @@ class MpiP2p {
     template <bool tagged>
     struct Primitives;
 
+    struct Pending {
+        MPI_Request request = MPI_REQUEST_NULL;
+        std::optional<std::size_t> sent; // bytes of a send; nothing for a receive
+    };
+
     void run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table);
     template <typename... Text>
     void keep_fault(const Text &...text) {
@@ -64,7 +70,7 @@ class MpiP2p {
     collpress_p2p tagged_{};
     P2pSetup setup_{};
     Arena arena_;
-    std::vector<MPI_Request> requests_;
+    std::vector<Pending> pending_;
     std::vector<collpress_request> free_slots_;
     std::size_t bytes_sent_ = 0;
     PhaseTimes times_;

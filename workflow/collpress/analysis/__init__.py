@@ -1,1 +1,1 @@
-"""Statistics over launches, ratios and bandwidths: functions from xarray objects to xarray objects."""
+"""Statistics over launches and bandwidths: functions from xarray objects to xarray objects."""

@@ -6,6 +6,8 @@ import importlib.util
 import os
 from pathlib import Path
 
+from collpress.files import sha256_of
+
 VARIABLE = "COLLPRESS_ZFP_LIBRARY"
 
 
@@ -19,6 +21,12 @@ def zfp_library() -> Path | None:
         return None
     bundled = sorted((Path(spec.origin).parent / "zfpy.libs").glob("libzfp*.so*"))
     return bundled[0] if bundled else None
+
+
+def libraries() -> dict[str, str]:
+    """Codec → sha256 of the outside library that it will load; part of the identity of what it computes."""
+    path = codec_environment().get(VARIABLE)
+    return {"zfp": sha256_of(Path(path))} if path and Path(path).is_file() else {}
 
 
 def codec_environment() -> dict[str, str]:

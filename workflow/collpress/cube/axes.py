@@ -126,8 +126,7 @@ def coordinates(axes: Axes) -> dict[str, xr.DataArray]:
         dims=["error_bound"],
         attrs={
             "long_name": "number of the error bound",
-            "units": "1",
-            "comment": "NaN where the mode is none; look up by error_bound",
+            "comment": "NaN where the mode is none; in units of the data where it is abs; look up by error_bound",
         },
     )
     return out

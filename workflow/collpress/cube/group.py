@@ -110,7 +110,7 @@ def _verdicts(axes: Axes, rows: Measured) -> dict[str, xr.DataArray]:
             axes,
             ran,
             0,
-            long_name="algorithm that really ran",
+            long_name="algorithm in effect, as far as known_by warrants",
             ancillary_variables="known_by",
             comment="differs: not the same in all launches",
             **flag_attributes(effective, np.int16),

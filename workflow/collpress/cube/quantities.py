@@ -84,7 +84,7 @@ CELL: Mapping[str, Quantity] = {
         ("check", "max_abs_error"),
         "maximum",
         "largest absolute error of the result",
-        "1",
+        "",
         "against the float64 oracle, in units of the data; present for invalid results too",
         True,
     ),
@@ -92,7 +92,7 @@ CELL: Mapping[str, Quantity] = {
         ("check", "bound"),
         "maximum",
         "error that the codec may cause in the result",
-        "1",
+        "",
         "in units of the data; what the algorithm makes of the bound of one compression",
         True,
     ),
@@ -100,7 +100,7 @@ CELL: Mapping[str, Quantity] = {
         ("check", "rounding_bound"),
         "maximum",
         "error that the plain sum's rounding may cause",
-        "1",
+        "",
         "in units of the data",
         True,
     ),
@@ -108,12 +108,12 @@ CELL: Mapping[str, Quantity] = {
         ("check", "mean_error"),
         "median",
         "mean error of the result",
-        "1",
+        "",
         "signed, in units of the data; NaN where undefined",
         True,
     ),
     "value_range": Quantity(
-        ("check", "value_range"), "median", "value range of the exact result", "1", "in units of the data", True
+        ("check", "value_range"), "median", "value range of the exact result", "", "in units of the data", True
     ),
     "psnr": Quantity(
         ("check", "psnr_db"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from collpress.errors import CollpressError
-from collpress.execute.toolchain import Toolchain, mpi_program
+from collpress.execute.toolchain import Toolchain, mpi_library
 from collpress.files import sha256_of
 
 _ASK_VERSION = """
@@ -64,7 +64,13 @@ def _ask(core: Path, plugins: list[Path]) -> tuple[list[dict[str, Any]] | None, 
 
 def describe_mpi(toolchain: Toolchain) -> dict[str, Any]:
     """Kind, version (the library's own words) and sha256 of the MPI library behind a wrapper."""
-    library = _library(toolchain)
+    library = mpi_library(toolchain.wrapper)
+    if library is None:
+        raise CollpressError(
+            "no libmpi.so beside the MPI wrapper",
+            where=str(toolchain.wrapper_path),
+            fix="use a complete installation of MPI",
+        )
     done = subprocess.run(
         [sys.executable, "-c", _ASK_VERSION, str(library)],
         capture_output=True,
@@ -79,19 +85,8 @@ def describe_mpi(toolchain: Toolchain) -> dict[str, Any]:
         "kind": toolchain.mpi,
         "version": done.stdout.strip("\0 \n"),
         "wrapper": toolchain.wrapper,
-        "library_sha256": sha256_of(library.resolve()),
+        "library_sha256": sha256_of(library),
     }
-
-
-def _library(toolchain: Toolchain) -> Path:
-    prefix = mpi_program(toolchain.wrapper, "mpicxx").absolute().parent.parent
-    for folder in ("lib", "lib64"):
-        found = sorted((prefix / folder).glob("libmpi.so.*"))
-        if found:
-            return found[0]
-    raise CollpressError(
-        "no libmpi.so beside the MPI wrapper", where=str(prefix), fix="use a complete installation of MPI"
-    )
 
 
 def how_it_ended(code: int) -> str:

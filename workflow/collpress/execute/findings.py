@@ -64,11 +64,14 @@ def _best_over_default(timings: Iterable[Timing]) -> Finding | None:
 
 
 def _codec_over_none(timings: Iterable[Timing]) -> Finding | None:
-    pairs = [(plain, coded) for plain, coded in _pairs(timings, "codec", "none") if plain.apart_from(coded)]
+    pairs = _pairs(timings, "codec", "none")
     if not pairs:
         return None
     plain, coded = max(pairs, key=lambda pair: pair[0].median_s / pair[1].median_s)
     ratio = plain.median_s / coded.median_s
+    if not plain.apart_from(coded):
+        text = f"best codec: no difference shown to the same collective without one ({label(coded.point)})"
+        return Finding("codec_over_none", ratio, text, [coded.point["key"], plain.point["key"]])
     words = f"{ratio:.2f} times as fast as" if ratio >= 1 else f"{1 / ratio:.2f} times the time of"
     text = f"best codec: {words} the same collective without one ({label(coded.point)})"
     return Finding("codec_over_none", ratio, text, [coded.point["key"], plain.point["key"]])
@@ -79,13 +82,13 @@ def _error_over_bound(seen: Coverage) -> Finding | None:
     if not ratios:
         return None
     ratio, outlook = max(ratios, key=lambda pair: pair[0])
-    text = f"largest error: {ratio:.3g} of what the codec's bound allows ({label(outlook.point)})"
+    text = f"largest error: {ratio:.3g} of what codec and rounding may cause ({label(outlook.point)})"
     return Finding("error_over_bound", ratio, text, [outlook.point["key"]])
 
 
 def _worst_ratio(seen: Coverage, outlook: Outlook) -> float | None:
     records = seen.journals.of(outlook.point["key"]) if outlook.point["key"] else {}
-    checks = [record.check for record in records.values() if record.check is not None]
+    checks = [r.check for launch, r in records.items() if launch < seen.launches and r.check is not None]
     return max(
         (
             check.max_abs_error / (check.bound + (check.rounding_bound or 0.0))

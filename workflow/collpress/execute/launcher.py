@@ -1,7 +1,7 @@
 """The command and the environment that start the core on its ranks: Open MPI's mpiexec on one machine.
 
-Everything stays inside the machine (loopback and shared memory), so that neither a network nor a resolvable host name
-is needed. Sessions and shared memory lie in folders of our own, which a killed launch cannot leave behind for good.
+What changes a measurement is part of the plan (`plan.launch`); here is added only what does not. Sessions and shared
+memory lie in folders of our own, which a killed launch cannot leave behind for good.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collpress.execute.toolchain import mpi_program
 from collpress.plan.launch import root_permissions
 from collpress.provenance.machine import allowed_cores, allowed_cpus
 
-PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TZ")
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
 BINDINGS = {
     "core": ("--map-by", "core", "--bind-to", "core:if-supported"),
     "hwthread": ("--use-hwthread-cpus", "--map-by", "hwthread", "--bind-to", "hwthread:if-supported"),
@@ -29,10 +29,6 @@ BINDINGS = {
 }
 SHARED_MEMORY = Path("/dev/shm")
 _LONGEST_TMPDIR = 60  # the names of Unix sockets below it must fit into 108 bytes
-_ONE_MACHINE = {
-    "PMIX_MCA_ptl_base_if_include": "lo",
-    "OMPI_MCA_btl": "self,sm",
-}
 
 
 @dataclass(frozen=True)
@@ -70,12 +66,10 @@ class Launcher:
     def variables(self, session: Session) -> dict[str, str]:
         """The complete environment of a launch."""
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        own = {**_ONE_MACHINE, "TMPDIR": str(session.temporary)}
+        own = {"TMPDIR": str(session.temporary)}
         if session.shared_memory is not None:
             own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)
         own |= root_permissions()
-        if self.ranks > allowed_cpus():
-            own["OMPI_MCA_mpi_yield_when_idle"] = "1"
         return {**passed, **own, **codec_environment(), **self.environment}
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from collpress.errors import CollpressError
 from collpress.execute.attempt import now
-from collpress.execute.processes import PROC, start_time
+from collpress.execute.processes import PROC, ancestors, start_time
 from collpress.files import unwritable
 
 NAME = "run.lock"
@@ -75,6 +75,16 @@ def holder(directory: Path) -> Holder | None:
     return _read(directory / NAME)
 
 
+def refuse_beside_another_run(directory: Path) -> None:
+    """For a step that is called by hand: CollpressError when a run of this host, not one of its ancestors, is at work.
+
+    A run on another host is the one that submitted the step to this one.
+    """
+    other = holder(directory)
+    if other and other.host == platform.node() and other.alive() and other.pid not in ancestors():
+        raise _at_work(directory / NAME, other)
+
+
 def _take(path: Path, me: Holder) -> None:
     """Create the lock with its content in one step: a link fails where the file exists already."""
     draft = path.with_name(f".{NAME}.{me.host}.{me.pid}")
@@ -82,15 +92,18 @@ def _take(path: Path, me: Holder) -> None:
     try:
         os.link(draft, path)
     except FileExistsError:
-        other = _read(path)
-        who = f"process {other.pid} on {other.host}, since {other.utc}" if other else "somebody"
-        raise CollpressError(
-            f"this campaign is at work on this platform already: {who}",
-            where=str(path),
-            fix="wait for it or stop it; if that host is gone for good, remove the file",
-        ) from None
+        raise _at_work(path, _read(path)) from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _at_work(path: Path, other: Holder | None) -> CollpressError:
+    who = f"process {other.pid} on {other.host}, since {other.utc}" if other else "somebody"
+    return CollpressError(
+        f"this campaign is at work on this platform already: {who}",
+        where=str(path),
+        fix="wait for it or stop it; if that host is gone for good, remove the file",
+    )
 
 
 def _clear_dead(campaigns: Path, path: Path, root: Path) -> None:

@@ -41,6 +41,17 @@ def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], None]:
     return arrange
 
 
+def ancestors() -> list[int]:
+    """The processes that this one descends from, the nearest first."""
+    found = []
+    pid = os.getppid()
+    while pid > 0:
+        found.append(pid)
+        fields = _stat(pid)
+        pid = int(fields[1]) if fields else 0
+    return found
+
+
 def members(session: int) -> list[int]:
     """Living processes of a session; those that left their parent are still in it."""
     found = []

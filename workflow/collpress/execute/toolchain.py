@@ -7,6 +7,7 @@ clang takes its place.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import shlex
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from collpress.errors import CollpressError
-from collpress.files import unwritable
+from collpress.files import sha256_of, unwritable
 
 CANDIDATES = ("g++", "clang++", "c++")
 STANDARD = "-std=c++20"
@@ -95,6 +96,26 @@ def resolve_toolchain(source: str, directory: Path, mpi: str = "openmpi") -> Too
     }
     compiler = find_compiler(directory, environment)
     return Toolchain(mpi, wrapper, compiler, {**environment, "OMPI_CXX": compiler.command})
+
+
+def signature(source: str, mpi: str = "openmpi") -> str:
+    """Which compiler and which MPI library a build would use now: another signature asks for another build. Cheap."""
+    asked = os.environ.get("CXX", "").strip()
+    compiler = asked or next((name for name in CANDIDATES if shutil.which(name)), "zig")
+    found = shutil.which(compiler)
+    said = subprocess.run([found, "--version"], capture_output=True).stdout if found else b""
+    wrapper = "mpicxx" if source == "wheel" else str(Path(source) / "bin" / "mpicxx")
+    library = mpi_library(wrapper)
+    words = [compiler, said.decode("utf-8", "replace").split("\n")[0], mpi, sha256_of(library) if library else "no MPI"]
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+
+
+def mpi_library(wrapper: str) -> Path | None:
+    """The libmpi.so that belongs to a wrapper; None when there is none beside it."""
+    prefix = mpi_program(wrapper, "mpicxx").absolute().parent.parent
+    found = (path for folder in ("lib", "lib64") for path in sorted((prefix / folder).glob("libmpi.so.*")))
+    first = next(found, None)
+    return first.resolve() if first else None
 
 
 def mpi_program(wrapper: str, program: str) -> Path:

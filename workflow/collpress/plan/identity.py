@@ -95,7 +95,7 @@ def point_key(
         {
             "id": identity,
             "algorithm": algorithm.sha256 if algorithm else None,
-            "codec": codec.sha256 if codec else None,
+            "codec": [codec.sha256, codec.library] if codec else None,
             "dataset": dataset.sha256 if dataset else None,
             "shared": shared,
             "measure": measure.model_dump(exclude={"launches"}),

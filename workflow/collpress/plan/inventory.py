@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from collpress.codecs.zfp import libraries
 from collpress.data.registry import load_registry
 from collpress.errors import CollpressError
 from collpress.files import write_json
@@ -54,7 +55,8 @@ def take_inventory(
     )
     machine = this_machine()
     offers = probe_core(build, launch_of(platform, machine, 1).environment)
-    algorithms, codecs = plugins_of([build, own])
+    _refuse_another_library(build, offers)
+    algorithms, codecs = plugins_of([build, own], libraries())
     library = library_algorithms(offers, platform.backends.mpi.controls)
     offer = Offer(tuple(library + algorithms), tuple(codecs))
     datasets = prepared_datasets(campaign, without)
@@ -87,7 +89,7 @@ def installed_offer(platform: Platform) -> tuple[Offer, Any, Machine]:
     """What a platform offers without any campaign: offer, build record, machine."""
     build, machine = read_build(platform.name), this_machine()
     offers = probe_core(build, launch_of(platform, machine, 1).environment)
-    algorithms, codecs = plugins_of([build])
+    algorithms, codecs = plugins_of([build], libraries())
     return (
         Offer(tuple(library_algorithms(offers, platform.backends.mpi.controls) + algorithms), tuple(codecs)),
         build,
@@ -111,7 +113,8 @@ def registered_datasets() -> dict[str, Dataset]:
     """All datasets of the registry as they will be once prepared."""
     entries = load_registry(REGISTRY)
     return {
-        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256) for name, e in entries.items()
+        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256, e.bytes)
+        for name, e in entries.items()
     }
 
 
@@ -144,8 +147,26 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
             raise CollpressError(
                 f"{values} is not the file that its sidecar describes", fix=f"./run collpress dataset get {name}"
             )
-        found[name] = Dataset(name, sidecar["dtype"], int(sidecar["elements"]), values.as_posix(), sidecar["sha256"])
+        found[name] = Dataset(
+            name,
+            sidecar["dtype"],
+            int(sidecar["elements"]),
+            values.as_posix(),
+            sidecar["sha256"],
+            int(sidecar["unique_bytes"]),
+        )
     return found
+
+
+def _refuse_another_library(build: Mapping[str, Any], offers: Mapping[str, Any]) -> None:
+    """The core must run with the MPI library that it was built with: keys and provenance name that one."""
+    built, found = str(build["mpi"]["version"]), str(offers.get("library", ""))
+    if built.split(",")[0] != found.split(",")[0]:
+        raise CollpressError(
+            f"the core was built with {built}, but it finds {found}",
+            where=str(build["core"]["path"]),
+            fix="build again: ./run collpress build",
+        )
 
 
 def probe_core(build: Mapping[str, Any], environment: Mapping[str, str]) -> Any:

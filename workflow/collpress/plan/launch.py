@@ -8,6 +8,16 @@ from dataclasses import dataclass
 from collpress.plan.machine import Machine
 from collpress.spec.platform import Platform
 
+_ONE_MACHINE = {
+    # Everything stays inside the machine: neither a network nor a resolvable host name is needed.
+    "OMPI_MCA_btl": "self,sm",
+    "PMIX_MCA_ptl_base_if_include": "lo",
+    # Settings come from the platform file, not from files in somebody's home directory.
+    "OMPI_MCA_mca_base_param_files": "none",
+    "PMIX_MCA_mca_base_param_files": "none",
+    "PRTE_MCA_mca_base_param_files": "none",
+}
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -31,7 +41,7 @@ def launch_of(platform: Platform, machine: Machine, ranks_per_node: int) -> Laun
     One rank a core where there are enough cores, one a hardware thread where there are enough of those, else unbound:
     two ranks that are bound to one CPU and poll starve each other.
     """
-    variables: dict[str, str] = {}
+    variables = dict(_ONE_MACHINE)
     if platform.backends.mpi.controls == "openmpi":
         # Without this, writing an algorithm's control variable succeeds, reads back, and has no effect.
         variables["OMPI_MCA_coll_tuned_use_dynamic_rules"] = "1"

@@ -39,6 +39,7 @@ def plan_line(
         line["data"] = "pattern"
     else:
         line |= {"data": "file", "data_path": dataset.path, "data_elements": str(dataset.elements)}
+        line["data_unique_bytes"] = str(dataset.unique_bytes)
     line |= {name: str(getattr(measure, name)) for name in ("warmup", "min_iterations", "max_iterations")}
     line["precision"] = repr(measure.precision)
     line["at_most"] = repr(measure.at_most / measure.launches)

@@ -1,4 +1,4 @@
-"""What a campaign needs before it can run: datasets, figures, plugin sources. Cheap: Snakemake asks at each start."""
+"""What a campaign needs before it can run: datasets and plugin sources. Cheap: Snakemake asks at each start."""
 
 from __future__ import annotations
 
@@ -41,11 +41,6 @@ def datasets_needed(campaign: Campaign, registered: Iterable[str] | None = None)
     if errors:
         raise combined(errors, str(campaign.path))
     return sorted(needed)
-
-
-def figures(campaign: Campaign) -> list[str]:
-    """Names of the figures that a campaign asks for."""
-    return list(campaign.figures)
 
 
 def plugin_directories(campaign: Campaign) -> list[Path]:

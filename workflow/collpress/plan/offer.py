@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 from collpress.errors import CollpressError
@@ -30,7 +31,7 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Codec:
-    """One codec plugin."""
+    """One codec plugin; `library` is the sha256 of an outside library that it loads, None where there is none."""
 
     name: str
     dtypes: tuple[str, ...]
@@ -38,17 +39,19 @@ class Codec:
     lossless: bool
     path: str
     sha256: str
+    library: str | None = None
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One dataset: `elements` values of `dtype` in the file `path`, little-endian."""
+    """One dataset: `elements` values of `dtype` in the file `path`, little-endian; `unique_bytes` as in its sidecar."""
 
     id: str
     dtype: str
     elements: int
     path: str
     sha256: str
+    unique_bytes: int
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,15 @@ def library_algorithms(offers: Mapping[str, Any], controls: str) -> list[Algorit
     return found
 
 
-def plugins_of(builds: Iterable[Mapping[str, Any]]) -> tuple[list[Algorithm], list[Codec]]:
-    """Algorithms and codecs from build records; two plugins of one name are an error."""
+def plugins_of(
+    builds: Iterable[Mapping[str, Any]], libraries: Mapping[str, str] = MappingProxyType({})
+) -> tuple[list[Algorithm], list[Codec]]:
+    """Algorithms and codecs from build records; two plugins of one name are an error.
+
+    Parameters
+    ----------
+    libraries : codec → sha256 of the outside library that it loads.
+    """
     algorithms: dict[tuple[str, str], Algorithm] = {}
     codecs: dict[str, Codec] = {}
     for build in builds:
@@ -106,6 +116,7 @@ def plugins_of(builds: Iterable[Mapping[str, Any]]) -> tuple[list[Algorithm], li
                     bool(plugin["lossless"]),
                     plugin["path"],
                     plugin["sha256"],
+                    libraries.get(plugin["name"]),
                 )
                 continue
             name = f"{'compressed' if plugin['compresses'] else 'reference'}:{plugin['name']}"

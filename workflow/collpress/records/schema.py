@@ -89,6 +89,7 @@ class Effective(_Line):
 
     algorithm: str | None
     known_by: Literal["construction", "read back", "counters", "unverified"]
+    segment_bytes: Count | None
     abs_bound: Number | None
 
 

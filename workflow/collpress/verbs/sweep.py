@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 from collpress.execute.batch import read_batch
+from collpress.execute.lock import refuse_beside_another_run, run_lock
 from collpress.execute.supervisor import sweep
 from collpress.layout import Places
 
@@ -24,5 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     places = Places(args.campaign, args.platform)
-    swept = sweep(read_batch(places.batch_index(args.batch)), places.directory)
+    batch = read_batch(places.batch_index(args.batch))
+    refuse_beside_another_run(places.directory)
+    with run_lock(places.batch(args.batch)):
+        swept = sweep(batch, places.directory)
     return 0 if swept.stopped_by is None else 128 + swept.stopped_by

@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char *rules_name = "coll_tuned_use_dynamic_rules";
 constexpr const char *algorithm_name = "coll_tuned_allreduce_algorithm";
+constexpr const char *segment_name = "coll_tuned_allreduce_algorithm_segmentsize";
 
 } // namespace
 
@@ -46,11 +47,11 @@ bool ControlVariable::open(const char *name) {
 
 int ControlVariable::read() const {
     int value = 0;
-    return MPI_T_cvar_read(handle_, &value) == MPI_SUCCESS ? value : -1;
+    return is_open() && MPI_T_cvar_read(handle_, &value) == MPI_SUCCESS ? value : -1;
 }
 
 bool ControlVariable::write(int value) const {
-    return MPI_T_cvar_write(handle_, &value) == MPI_SUCCESS && read() == value;
+    return is_open() && MPI_T_cvar_write(handle_, &value) == MPI_SUCCESS && read() == value;
 }
 
 std::vector<LibraryAlgorithm> ControlVariable::values() const {
@@ -73,6 +74,7 @@ std::vector<LibraryAlgorithm> ControlVariable::values() const {
 Library::Library(MPI_Comm world) : world_(world) {
     rules_.open(rules_name);
     algorithm_.open(algorithm_name);
+    segment_.open(segment_name);
     algorithms_.push_back({"default", 0});
     if (!controlled()) return;
     for (const LibraryAlgorithm &value : algorithm_.values()) {
@@ -106,11 +108,17 @@ LibraryChoice Library::make(const LibraryAlgorithm &algorithm) {
     Verdict written;
     if (controlled()) {
         const bool forced = algorithm.id != 0;
+        // Without a segment size the library runs the algorithm of the same name that has no segments.
+        const bool segmented = forced && algorithm.name.find("segmented") != std::string::npos;
+        const int segment = segmented ? LibraryChoice::bytes_of_a_segment : 0;
         if (!rules_.write(forced ? 1 : 0)) {
             written = {Status::unsupported, std::string("the library refuses to set ") + rules_name};
         } else if (!algorithm_.write(algorithm.id)) {
             written = {Status::unsupported, std::string("the library refuses ") + algorithm_name + " = " +
                                                 std::to_string(algorithm.id) + " (" + algorithm.name + ")"};
+        } else if (!segment_.write(segment) && segmented) {
+            written = {Status::unsupported,
+                       std::string("the library refuses to set ") + segment_name + " = " + std::to_string(segment)};
         }
         written = agree(world_, written); // a communicator is made by all or by none
         if (written.ok()) {
@@ -119,9 +127,12 @@ LibraryChoice Library::make(const LibraryAlgorithm &algorithm) {
             if (forced) MPI_Info_set(info, "ompi_comm_coll_preference", "tuned");
             MPI_Comm_dup_with_info(world_, info, &choice.comm);
             MPI_Info_free(&info);
-            choice.read_back = algorithm_.read() == algorithm.id && rules_.read() == (forced ? 1 : 0);
+            choice.read_back = algorithm_.read() == algorithm.id && rules_.read() == (forced ? 1 : 0) &&
+                               (!segmented || segment_.read() == segment);
+            if (segmented) choice.segment_bytes = static_cast<std::size_t>(segment);
         }
         // What other communicators are made from now on is not affected.
+        segment_.write(0);
         algorithm_.write(0);
         rules_.write(0);
         if (!written.ok()) throw PointError(written.status, written.reason);

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,12 @@ struct LibraryAlgorithm {
 
 // A communicator on which the library uses one algorithm, and how that is known.
 struct LibraryChoice {
+    static constexpr int bytes_of_a_segment = 65536; // for algorithms that cut their blocks into segments
+
     MPI_Comm comm = MPI_COMM_NULL;
     std::string effective;
-    bool read_back = false;
+    bool read_back = false;                   // the settings, after the communicator was made
+    std::optional<std::size_t> segment_bytes; // null when not segmented
 };
 
 // An MPI_T control variable that may be written at any time, for integers; found by name.
@@ -75,6 +79,7 @@ class Library {
     MPI_Comm world_;
     ControlVariable rules_;
     ControlVariable algorithm_;
+    ControlVariable segment_;
     std::vector<LibraryAlgorithm> algorithms_;
     std::map<std::string, LibraryChoice> choices_;
 };

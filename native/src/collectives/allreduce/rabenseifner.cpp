@@ -13,6 +13,7 @@ namespace {
 
 using collpress::Blocks;
 using collpress::P2p;
+using collpress::SurplusFold;
 
 struct Range { // of blocks [first, last)
     std::size_t first;
@@ -38,29 +39,14 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         comm.copy(call->recv, call->send, count);
         return;
     }
-    const std::int32_t rank = comm.rank();
-    const std::int32_t active = collpress::largest_power_of_two(comm.size());
-    const std::int32_t folded = comm.size() - active; // pairs (0,1), (2,3), ... of the first 2·folded ranks
-    const bool in_pair = rank < 2 * folded;
-    const bool idle = in_pair && rank % 2 == 0;
-    const void *mine = call->send; // becomes recv with the first reduction: nothing is copied
-
-    if (folded != 0) comm.step();
-    if (in_pair) {
-        if (idle) {
-            comm.exchange(call->send, count, rank + 1, nullptr, 0, rank + 1);
-        } else {
-            comm.exchange(nullptr, 0, rank - 1, call->recv, count, rank - 1);
-            comm.reduce(call->recv, call->send, count);
-            mine = call->recv;
-        }
-    }
+    const SurplusFold surplus(comm, *call);
+    const std::int32_t active = surplus.active();
+    const void *mine = surplus.fold(); // becomes recv with the first reduction: nothing is copied
 
     const Blocks blocks{count, static_cast<std::size_t>(active)};
     const auto size = [&](Range range) { return blocks.size(range.first, range.last); };
     const auto in_recv = [&](Range range) { return comm.at(call->recv, blocks.offset(range.first)); };
-    const std::int32_t position = in_pair ? rank / 2 : rank - folded;
-    const auto rank_at = [&](std::int32_t p) { return p < folded ? 2 * p + 1 : p + folded; };
+    const std::int32_t position = surplus.position();
     std::array<Halves, 32> done{};
     std::size_t depth = 0;
     Range range{0, static_cast<std::size_t>(active)};
@@ -73,8 +59,8 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         const Halves halves = split(range, (position & distance) == 0);
         done[depth++] = halves;
         range = halves.kept;
-        if (idle) continue;
-        const std::int32_t partner = rank_at(position ^ distance);
+        if (surplus.idle()) continue;
+        const std::int32_t partner = surplus.rank_at(position ^ distance);
         const std::size_t kept = size(halves.kept);
         const bool first = mine == call->send;
         if (!first && scratch == nullptr) scratch = comm.scratch(comm.bytes(kept));
@@ -88,15 +74,13 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     for (std::int32_t distance = active / 2; distance > 0; distance /= 2) {
         comm.step();
         const Halves halves = done[--depth];
-        if (idle) continue;
-        const std::int32_t partner = rank_at(position ^ distance);
+        if (surplus.idle()) continue;
+        const std::int32_t partner = surplus.rank_at(position ^ distance);
         comm.exchange(in_recv(halves.kept), size(halves.kept), partner, in_recv(halves.given), size(halves.given),
                       partner);
     }
 
-    if (folded != 0) comm.step();
-    if (idle) comm.exchange(nullptr, 0, rank + 1, call->recv, count, rank + 1);
-    if (in_pair && !idle) comm.exchange(call->recv, count, rank - 1, nullptr, 0, rank - 1);
+    surplus.unfold();
 }
 
 constexpr collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, nullptr};

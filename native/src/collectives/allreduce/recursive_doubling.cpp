@@ -9,6 +9,7 @@
 namespace {
 
 using collpress::P2p;
+using collpress::SurplusFold;
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
     const P2p comm(p2p);
@@ -17,31 +18,16 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         comm.copy(call->recv, call->send, count);
         return;
     }
-    const std::int32_t rank = comm.rank();
-    const std::int32_t active = collpress::largest_power_of_two(comm.size());
-    const std::int32_t folded = comm.size() - active; // pairs (0,1), (2,3), ... of the first 2·folded ranks
-    const bool in_pair = rank < 2 * folded;
-    const bool idle = in_pair && rank % 2 == 0;
-    const void *mine = call->send; // becomes recv with the first reduction: nothing is copied
+    const SurplusFold surplus(comm, *call);
+    const std::int32_t active = surplus.active();
+    const void *mine = surplus.fold(); // becomes recv with the first reduction: nothing is copied
 
-    if (folded != 0) comm.step();
-    if (in_pair) {
-        if (idle) {
-            comm.exchange(call->send, count, rank + 1, nullptr, 0, rank + 1);
-        } else {
-            comm.exchange(nullptr, 0, rank - 1, call->recv, count, rank - 1);
-            comm.reduce(call->recv, call->send, count);
-            mine = call->recv;
-        }
-    }
-
-    const std::int32_t position = in_pair ? rank / 2 : rank - folded;
-    const auto rank_at = [&](std::int32_t p) { return p < folded ? 2 * p + 1 : p + folded; };
+    const std::int32_t position = surplus.position();
     std::byte *scratch = nullptr;
     for (std::int32_t distance = 1; distance < active; distance *= 2) {
         comm.step();
-        if (idle) continue;
-        const std::int32_t partner = rank_at(position ^ distance);
+        if (surplus.idle()) continue;
+        const std::int32_t partner = surplus.rank_at(position ^ distance);
         const bool first = mine == call->send;
         if (!first && scratch == nullptr) scratch = comm.scratch(comm.bytes(count));
         comm.exchange(mine, count, partner, first ? call->recv : scratch, count, partner);
@@ -49,9 +35,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         mine = call->recv;
     }
 
-    if (folded != 0) comm.step();
-    if (idle) comm.exchange(nullptr, 0, rank + 1, call->recv, count, rank + 1);
-    if (in_pair && !idle) comm.exchange(call->recv, count, rank - 1, nullptr, 0, rank - 1);
+    surplus.unfold();
 }
 
 constexpr collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, nullptr};

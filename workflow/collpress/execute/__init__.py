@@ -1,0 +1,1 @@
+"""From a platform to measured points: toolchain, build, launcher, supervisor, receipts, status, lock."""
