@@ -59,13 +59,6 @@ def test_a_binding_for_which_there_are_too_few_processors_is_refused(programs: t
         Launcher(programs[0], allowed_cpus() + 1, binding, {}).command(programs[1], [])
 
 
-def test_more_ranks_than_processors_yield_while_they_wait(programs: tuple[Path, Path]) -> None:
-    folders = Session(Path("/tmp"), None)
-    many, one = (Launcher(programs[0], ranks, "none", {}).variables(folders) for ranks in (allowed_cpus() + 1, 1))
-    assert many["OMPI_MCA_mpi_yield_when_idle"] == "1"
-    assert "OMPI_MCA_mpi_yield_when_idle" not in one
-
-
 @pytest.mark.parametrize("missing", [0, 1])
 def test_a_missing_program_is_named_with_its_remedy(programs: tuple[Path, Path], missing: int) -> None:
     programs[missing].unlink()

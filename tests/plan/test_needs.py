@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from collpress.errors import CollpressError
-from collpress.plan.needs import datasets_needed, plugin_directories
-from collpress.spec import load_campaign
+from collpress.plan.needs import datasets_needed, plugin_directories, refuse_unknown_plugins
+from collpress.spec import campaign_text, load_campaign
 
 KNOWN = ["synthetic/normal", "synthetic/laplace", "weather/theta"]
 
@@ -52,3 +52,28 @@ def test_snakemake_pays_for_no_heavy_import() -> None:
         env={"PYTHONPATH": ":".join(sys.path)},
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_codec_or_algorithm_that_nothing_makes_is_a_mistake(tmp_path: Path) -> None:
+    native = tmp_path / "native"
+    for source in ("codecs/zfp.cpp", "collectives/allreduce/ring.cpp", "compressed/allreduce/ring.cpp"):
+        (native / source).parent.mkdir(parents=True, exist_ok=True)
+        (native / source).touch()
+    base = "collective: allreduce, message_bytes: 8, ranks: 2"
+    matrix = f"{{{base}, algorithm: ['library:rng', 'reference:*', 'compressed:ring'], codec: [zpf, none]}}"
+    campaign = campaign_text(f"title: t\nexperiments: {{e: {{matrix: {matrix}}}}}\n")
+    with pytest.raises(CollpressError) as caught:
+        refuse_unknown_plugins(campaign, native)
+    assert 'unknown codec "zpf"' in str(caught.value)
+    assert 'did you mean "zfp"?' in str(caught.value)
+    assert "rng" not in caught.value.what
+    right = campaign_text(f"title: t\nexperiments: {{e: {{matrix: {matrix.replace('zpf', 'zfp')}}}}}\n")
+    refuse_unknown_plugins(right, native)
+
+
+def test_a_campaigns_own_source_makes_a_name(tmp_path: Path) -> None:
+    (tmp_path / "mine" / "below").mkdir(parents=True)
+    (tmp_path / "mine" / "below" / "halves.c").touch()
+    matrix = "{collective: allreduce, message_bytes: 8, ranks: 2, algorithm: 'compressed:halves', codec: halves}"
+    text = f"title: t\nplugins: [mine]\nexperiments: {{e: {{matrix: {matrix}}}}}\n"
+    refuse_unknown_plugins(campaign_text(text, str(tmp_path / "c.yaml")), tmp_path)

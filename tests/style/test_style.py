@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 NATIVE = sorted(str(p) for p in (ROOT / "native").rglob("*") if p.suffix in {".cpp", ".hpp", ".h"})
 SNAKEMAKE = [ROOT / "Snakefile", *sorted((ROOT / "workflow").rglob("*.smk")), ROOT / "workflow" / "Snakefile"]
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -26,10 +31,18 @@ SNAKEMAKE = [ROOT / "Snakefile", *sorted((ROOT / "workflow").rglob("*.smk")), RO
     ],
 )
 def test_the_tool_finds_nothing(command: list[str]) -> None:
-    done = subprocess.run(
-        [str(BIN / command[0]), *command[1:]], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
-    )
+    done = run([str(BIN / command[0]), *command[1:]])
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_clang_tidy_finds_nothing() -> None:
+    if "clang-tidy" not in os.environ.get("COLLPRESS_REQUIRE", "").split(","):
+        pytest.skip("takes minutes; COLLPRESS_REQUIRE=clang-tidy runs it")
+    flags = ["-std=c++20", "-Inative/include", "-Inative/src", f"-isystem{sys.prefix}/include"]
+    sources = [name for name in NATIVE if name.endswith(".cpp") and "/tests/" not in name]
+    for source in sources:
+        done = run([str(BIN / "clang-tidy"), "--quiet", source, "--", *flags])
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_no_module_is_longer_than_600_lines_and_none_is_named_after_nothing() -> None:

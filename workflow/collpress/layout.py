@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from collpress.errors import CollpressError
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""
 
-DATA = Path("results/data")
+RESULTS = Path("results")
+"""Everything made."""
+
+DATA = RESULTS / "data"
 """Prepared datasets."""
+
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
 def campaign_file(campaign: str) -> Path:
@@ -34,10 +43,21 @@ def build_record(platform: str) -> Path:
 
 @dataclass(frozen=True)
 class Places:
-    """The places of one campaign on one platform; paths are relative to the checkout."""
+    """The places of one campaign on one platform; paths are relative to the checkout.
+
+    Raises CollpressError for what is no name: a path would lead out of `results/`.
+    """
 
     campaign: str
     platform: str
+
+    def __post_init__(self) -> None:
+        for noun, name in (("campaign", self.campaign), ("platform", self.platform)):
+            if not _NAME.fullmatch(name):
+                allowed = "a name of lower-case letters, digits, - and _"
+                raise CollpressError(
+                    f'"{name}" cannot name a {noun}', allowed=allowed, fix="the file's name, without .yaml"
+                )
 
     @property
     def directory(self) -> Path:

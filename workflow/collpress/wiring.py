@@ -20,9 +20,9 @@ from collpress.errors import CollpressError, did_you_mean
 from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_names, figure_sources
 from collpress.layout import Places, build_record, campaign_file, dataset_file, platform_file
-from collpress.plan.needs import datasets_needed, plugin_directories
+from collpress.plan.needs import datasets_needed, plugin_directories, refuse_unknown_plugins
 from collpress.provenance.machine import allowed_cpus, machine_key
-from collpress.spec import load_campaign, load_platform
+from collpress.spec import Campaign, load_campaign, load_platform
 
 PACKAGE = Path(__file__).parent
 REGISTRY = Path("config/datasets.yaml")
@@ -48,6 +48,7 @@ class Wiring:
         self.campaign_path, self.platform_path = str(campaign_file(campaign)), str(platform_file(platform))
         self._campaign = load_campaign(campaign)
         self._platform = load_platform(platform)
+        refuse_unknown_plugins(self._campaign)
         self._registry = load_registry(REGISTRY)
         self.places = Places(campaign, platform)
         self.build = build_record(platform)
@@ -116,15 +117,7 @@ class Wiring:
 
     def figures(self) -> list[str]:
         """The figures that the campaign asks for."""
-        for name in self._campaign.figures:
-            if name not in figure_names():
-                raise CollpressError(
-                    f'unknown figure "{name}"',
-                    where=self._campaign.where("figures"),
-                    allowed=", ".join(figure_names()),
-                    fix=did_you_mean(name, figure_names()),
-                )
-        return list(self._campaign.figures)
+        return figures_of(self._campaign)
 
     def figure_sources(self, name: str) -> list[str]:
         """The modules that draw a figure: editing one redraws it."""
@@ -133,6 +126,18 @@ class Wiring:
     def sources(self, *rooms: str) -> list[str]:
         """All modules of some rooms of the package."""
         return sorted(os.path.relpath(path) for room in rooms for path in (PACKAGE / room).glob("*.py"))
+
+
+def figures_of(campaign: Campaign) -> list[str]:
+    """The figures that a campaign asks for; CollpressError where there is no such figure."""
+    known = figure_names()
+    for position, name in enumerate(campaign.figures):
+        if name not in known:
+            where, allowed = campaign.where("figures", position), ", ".join(known)
+            raise CollpressError(
+                f'unknown figure "{name}"', where=where, allowed=allowed, fix=did_you_mean(name, known)
+            )
+    return list(campaign.figures)
 
 
 def show_to_shells() -> None:

@@ -37,8 +37,8 @@ class CodecContext {
         context_ = codec->create(&config, &result);
         if (context_ == nullptr) {
             const bool declined = result == COLLPRESS_CODEC_UNSUPPORTED;
-            throw PointError(declined ? Status::unsupported : Status::failed,
-                             "codec " + name + " " + codec_result_text(result));
+            const std::string why = result == COLLPRESS_CODEC_OK ? "gave no context" : codec_result_text(result);
+            throw PointError(declined ? Status::unsupported : Status::failed, "codec " + name + " " + why);
         }
     }
     ~CodecContext() { codec_->destroy(context_); }

@@ -27,7 +27,8 @@ _LOOK_EVERY_S = 0.25
 _TOLD_LINES = 3
 _KEPT_BYTES = 65536
 _NOISE = re.compile(
-    r"^[-*=\s]*$|^\[[^\]]*\] \[ ?\d+\]|\*\*\* (?:Process received|End of error)|^(?:prterun|mpiexec|mpirun) noticed"
+    r"^[-*=\s]*$|^\{|prterun|You can avoid this message|^\s*line\.$"
+    r"|^\[[^\]]*\] \[ ?\d+\]|\*\*\* (?:Process received|End of error)|^(?:prterun|mpiexec|mpirun) noticed"
 )
 
 
@@ -86,7 +87,7 @@ class CoreRun:
         try:
             command = self.launcher.command(self.batch.core, self._arguments(launch))
         except CollpressError as error:
-            outcome.status, outcome.reason = Status.FAILED, " ".join(str(error).split())
+            outcome.status, outcome.reason = Status.FAILED, f"{error.where}: {error.what} (to mend it: {error.fix})"
             return outcome
         by_key = {point.key: point for point in points}
         stalled = self._watch(command, by_key, outcome)

@@ -72,8 +72,11 @@ def _codec_over_none(timings: Iterable[Timing]) -> Finding | None:
     if not plain.apart_from(coded):
         text = f"best codec: no difference shown to the same collective without one ({label(coded.point)})"
         return Finding("codec_over_none", ratio, text, [coded.point["key"], plain.point["key"]])
-    words = f"{ratio:.2f} times as fast as" if ratio >= 1 else f"{1 / ratio:.2f} times the time of"
-    text = f"best codec: {words} the same collective without one ({label(coded.point)})"
+    text = (
+        f"best codec: {ratio:.2f} times as fast as the same collective without one ({label(coded.point)})"
+        if ratio >= 1
+        else f"no codec paid off: the nearest took {1 / ratio:.2f} times as long as without one ({label(coded.point)})"
+    )
     return Finding("codec_over_none", ratio, text, [coded.point["key"], plain.point["key"]])
 
 

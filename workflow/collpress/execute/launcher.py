@@ -52,7 +52,10 @@ class Launcher:
         ------
         CollpressError : mpiexec or the core is not there, or the ranks cannot be bound as the plan says.
         """
-        for program, fix in ((self.mpiexec, "./run sets up Open MPI's wheel"), (core, "collpress build")):
+        for program, fix in (
+            (self.mpiexec, "remove .venv and call ./run: it sets up Open MPI's wheel"),
+            (core, "collpress build"),
+        ):
             if not os.access(program, os.X_OK):
                 raise CollpressError(f"{program.name} was not found", where=str(program), fix=fix)
         room = {"core": allowed_cores(), "hwthread": allowed_cpus()}.get(self.binding, self.ranks)

@@ -44,12 +44,15 @@ class Holder:
 
 
 @contextmanager
-def run_lock(directory: Path, root: Path = Path()) -> Iterator[None]:
-    """Hold the lock of `results/campaigns/<campaign>/<platform>` as long as the context lasts.
+def run_lock(
+    directory: Path, root: Path = Path(), what: str = "this campaign is at work on this platform already"
+) -> Iterator[None]:
+    """Hold the lock of `results/campaigns/<campaign>/<platform>` (or another folder) as long as the context lasts.
 
     Parameters
     ----------
     root : the checkout, where Snakemake keeps its own locks.
+    what : what to say when somebody else holds it.
 
     Raises
     ------
@@ -60,7 +63,7 @@ def run_lock(directory: Path, root: Path = Path()) -> Iterator[None]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         _clear_dead(root / "results" / "campaigns", path, root)
-        _take(path, me)
+        _take(path, me, what)
     except OSError as error:
         raise unwritable(path, error) from None
     try:
@@ -82,25 +85,25 @@ def refuse_beside_another_run(directory: Path) -> None:
     """
     other = holder(directory)
     if other and other.host == platform.node() and other.alive() and other.pid not in ancestors():
-        raise _at_work(directory / NAME, other)
+        raise _at_work(directory / NAME, other, "this campaign is at work on this platform already")
 
 
-def _take(path: Path, me: Holder) -> None:
+def _take(path: Path, me: Holder, what: str) -> None:
     """Create the lock with its content in one step: a link fails where the file exists already."""
     draft = path.with_name(f".{NAME}.{me.host}.{me.pid}")
     draft.write_text(json.dumps(asdict(me)) + "\n", encoding="utf-8")
     try:
         os.link(draft, path)
     except FileExistsError:
-        raise _at_work(path, _read(path)) from None
+        raise _at_work(path, _read(path), what) from None
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _at_work(path: Path, other: Holder | None) -> CollpressError:
+def _at_work(path: Path, other: Holder | None, what: str) -> CollpressError:
     who = f"process {other.pid} on {other.host}, since {other.utc}" if other else "somebody"
     return CollpressError(
-        f"this campaign is at work on this platform already: {who}",
+        f"{what}: {who}",
         where=str(path),
         fix="wait for it or stop it; if that host is gone for good, remove the file",
     )

@@ -102,6 +102,8 @@ def label(point: dict[str, Any]) -> str:
         factors.get(name) for name in ("collective", "algorithm", "codec", "error_bound", "dataset", "dtype", "op")
     ]
     kept = [str(word) for word in words if word not in (None, "none", "pattern")]
+    if str(factors.get("algorithm")).startswith("compressed:") and factors.get("codec") == "none":
+        kept.insert(2, "without codec")
     return f"{' '.join(kept)}, {factors.get('message_bytes')} B, {factors.get('ranks')} ranks"
 
 

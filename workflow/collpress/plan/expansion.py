@@ -14,7 +14,7 @@ from collpress.plan.identity import point_id
 from collpress.plan.offer import Dataset, Offer
 from collpress.plan.support import unsupported
 from collpress.spec.campaign import Campaign, Experiment
-from collpress.spec.expressions import parse_condition
+from collpress.spec.expressions import Condition, parse_condition
 from collpress.spec.factors import DTYPES, FACTORS, Value, is_pattern
 from collpress.spec.mistakes import combined
 from collpress.spec.platform import Platform
@@ -167,9 +167,9 @@ class _Sweep:
             if identity in seen:
                 continue
             seen.add(identity)
-            why = None if keep is None or keep.holds(factors) else f"when: {keep.text}"
+            why = None if keep is None or self._holds(keep, factors, "when") else f"when: {keep.text}"
             for position, (condition, because) in enumerate(cuts):
-                if condition.holds(factors):
+                if self._holds(condition, factors, "exclude", position, "when"):
                     hits[position] += 1
                     why = why or because
             if why is not None:
@@ -189,6 +189,14 @@ class _Sweep:
                 f"{self.campaign.where('experiments', self.name)}: has no points: every combination is excluded"
             )
         return points, list(wrong.values())
+
+    def _holds(self, condition: Condition, factors: Mapping[str, Value], *field: str | int) -> bool:
+        try:
+            return condition.holds(factors)
+        except CollpressError as error:
+            where = self.campaign.where("experiments", self.name, *field)
+            fix = f"cut such combinations by a condition that stands before it, with `and` (met at {error.where})"
+            raise CollpressError(error.what, where=where, fix=fix) from None
 
     def _combined(self) -> Iterator[dict[str, Value]]:
         for rows in product(*self.groups.values()):

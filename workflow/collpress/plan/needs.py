@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from collpress.errors import CollpressError, did_you_mean
+from collpress.layout import ROOT
 from collpress.spec.campaign import Campaign
 from collpress.spec.factors import Value, is_pattern
 from collpress.spec.mistakes import combined
@@ -23,7 +24,7 @@ def datasets_needed(campaign: Campaign, registered: Iterable[str] | None = None)
     known = None if registered is None else sorted(registered)
     needed: set[str] = set()
     errors: list[CollpressError] = []
-    for field, values in _axes(campaign):
+    for field, values in _axes(campaign, "dataset"):
         for position, value in enumerate(values):
             name = str(value)
             if name == "pattern":
@@ -43,14 +44,39 @@ def datasets_needed(campaign: Campaign, registered: Iterable[str] | None = None)
     return sorted(needed)
 
 
+def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / "src") -> None:
+    """CollpressError for each codec and each algorithm of ours that no source file makes, neither here nor in the
+    campaign's own directories.
+
+    The library's algorithms are known only to the library: one that it lacks is `unsupported`.
+    """
+    own = {p.stem for d in plugin_directories(campaign) for p in d.rglob("*") if p.suffix in (".cpp", ".c")}
+    codecs = {"none", *own, *(p.stem for p in native.glob("codecs/*.cpp"))}
+    algorithms = {f"{kind}:{stem}" for kind in ("reference", "compressed") for stem in own}
+    for kind, folder in (("reference", "collectives"), ("compressed", "compressed")):
+        algorithms |= {f"{kind}:{p.stem}" for p in native.glob(f"{folder}/*/*.cpp")}
+    errors = []
+    for factor, known in (("codec", codecs), ("algorithm", algorithms)):
+        for field, values in _axes(campaign, factor):
+            for position, value in enumerate(values):
+                name = str(value)
+                if not (name in known or name.startswith("library:") or is_pattern(name)):
+                    where, allowed = campaign.where(*field, position), ", ".join(sorted(known))
+                    hint = did_you_mean(name, known)
+                    errors.append(CollpressError(f'unknown {factor} "{name}"', where=where, allowed=allowed, fix=hint))
+    if errors:
+        raise combined(errors, str(campaign.path))
+
+
 def plugin_directories(campaign: Campaign) -> list[Path]:
     """The directories whose plugin sources a campaign brings along."""
     return [campaign.path.parent / name for name in campaign.plugins]
 
 
-def _axes(campaign: Campaign) -> Iterator[tuple[tuple[str | int, ...], tuple[Value, ...]]]:
-    yield ("defaults", "dataset"), campaign.defaults.dataset or ()
+def _axes(campaign: Campaign, factor: str) -> Iterator[tuple[tuple[str | int, ...], tuple[Value, ...]]]:
+    """Everywhere in the campaign that a factor is given: the field, and its values."""
+    yield ("defaults", factor), campaign.defaults.given().get(factor, ())
     for name, experiment in campaign.experiments.items():
-        yield ("experiments", name, "matrix", "dataset"), experiment.matrix.dataset or ()
+        yield ("experiments", name, "matrix", factor), experiment.matrix.given().get(factor, ())
         for position, group in enumerate(experiment.zip):
-            yield ("experiments", name, "zip", position, "dataset"), group.dataset or ()
+            yield ("experiments", name, "zip", position, factor), group.given().get(factor, ())

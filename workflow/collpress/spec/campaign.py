@@ -135,7 +135,7 @@ class Measure(Strict):
         default=0.05,
         description="half width of the median's 95 % confidence interval over the median, at which a launch may stop",
     )
-    at_most: Duration = Field(default=2.0, description="a point's whole time, all launches together")
+    at_most: Duration = Field(default=2.0, le=86_400, description="a point's whole time, all launches together")
     min_iterations: int = Field(
         default=10, ge=1, le=10_000_000, strict=True, description="timed iterations before a launch may stop"
     )

@@ -97,7 +97,14 @@ def parse_document(text: str, path: str) -> Document:
         mark = error.problem_mark or error.context_mark
         where = f"{path}:{mark.line + 1}" if mark else path
         what = ": ".join(t for t in (error.context, error.problem) if t)
-        hint = 'quote a text that begins with * & ! % @ or `: "*"' if re.search(r"alias|anchor|tag|token", what) else ""
+        tab = "\t" in what or "'\\t'" in what
+        hint = (
+            "indent with spaces, not with tabs"
+            if tab
+            else 'quote a text that begins with * & ! % @ or `: "*"'
+            if re.search(r"alias|anchor|tag|token", what)
+            else ""
+        )
         raise CollpressError(f"not valid YAML: {what}", where=where, fix=hint) from None
     except yaml.YAMLError as error:
         raise CollpressError(f"not valid YAML: {' '.join(str(error).split())}", where=path) from None

@@ -8,8 +8,7 @@ sidecar ID.json. Data from outside are fetched with pip from the index that it i
   get ID...       prepare datasets: fetch or generate, check, write
   verify ID...    check prepared datasets against the registry without changing them
 
-example:
-  collpress dataset get colpex/theta synthetic/power-law
+example: collpress dataset get colpex/theta synthetic/power-law
 """
 
 from __future__ import annotations

@@ -15,9 +15,10 @@ from collpress.plan.batches import CAPACITY
 from collpress.plan.expansion import Expansion, expand
 from collpress.plan.inventory import known_offer, registered_datasets
 from collpress.plan.machine import this_machine
-from collpress.plan.needs import datasets_needed
+from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
 from collpress.spec import load_campaign, load_platform
+from collpress.wiring import figures_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     campaign, platform = load_campaign(args.campaign), load_platform(args.platform)
     datasets = registered_datasets()
-    datasets_needed(campaign, datasets)  # unknown names are an error here
+    # Names that nothing stands behind are mistakes, and told here already.
+    datasets_needed(campaign, datasets)
+    refuse_unknown_plugins(campaign)
+    figures_of(campaign)
     offer = known_offer(Places(campaign.name, platform.name))
     expansion = expand(campaign, platform, datasets, offer, this_machine().memory_bytes)
     batches = _batches(expansion)

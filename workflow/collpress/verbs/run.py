@@ -18,7 +18,7 @@ from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.lock import run_lock
 from collpress.execute.processes import dies_with_parent
 from collpress.execute.status import retire_incomplete_receipts, summarise
-from collpress.layout import DATA, ROOT, Places
+from collpress.layout import DATA, RESULTS, ROOT, Places
 from collpress.wiring import Wiring
 
 
@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
     wiring.figures()
     wiring.plugin_sources()
     places = wiring.places
-    with run_lock(places.directory):
+    # Snakemake allows one run in a folder, and measuring runs must not share the machine anyhow.
+    with run_lock(RESULTS, what="a run is at work in this checkout already"), run_lock(places.directory):
         retire_incomplete_receipts(places.directory)
         complete = _snakemake(args, [])
         missing = [] if complete else _datasets_not_had(wiring)
@@ -64,9 +65,22 @@ def _datasets_not_had(wiring: Wiring) -> list[str]:
 def _incomplete(places: Places, platform: str) -> CollpressError:
     if not places.points.exists():
         return CollpressError(
-            "the workflow stopped before anything was measured", fix="mend what the message above says, then run again"
+            f"the workflow stopped before anything was measured{_last_words()}",
+            fix="mend what is said above, then run again",
         )
     return IncompleteError(
         f"not complete: {summarise(places.directory)}",
         fix=f"./run collpress status {places.campaign} {platform}".rstrip() + " tells why; then run again",
+    )
+
+
+def _last_words() -> str:
+    """The errors in Snakemake's newest log: it is told to be quiet, but an error of its own must be heard."""
+    logs = sorted((ROOT / ".snakemake" / "log").glob("*.log"), key=lambda path: path.stat().st_mtime_ns)
+    lines = logs[-1].read_text(encoding="utf-8", errors="replace").splitlines() if logs else []
+    errors = [line.strip() for line in lines if "Error" in line or "Exception" in line]
+    return (
+        "".join(f"\n    {line}" for line in [*errors[-3:], f"(all of it: {logs[-1].relative_to(ROOT)})"])
+        if logs
+        else ""
     )
