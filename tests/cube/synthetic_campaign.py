@@ -243,6 +243,7 @@ def record(point: Point, launch: int) -> Record:
         "requested": requested,
         "effective": {
             "algorithm": name if not str(factors["algorithm"]).startswith("library:default") else "recursive_doubling",
+            "segment_bytes": None,
             "known_by": "read back" if str(factors["algorithm"]).startswith("library") else "construction",
             "abs_bound": bound if bound else None,
         },

@@ -137,6 +137,7 @@ def test_launches_that_ran_different_algorithms_are_told(tmp_path: Path) -> None
         outcome=lambda launch: {
             "effective": {
                 "algorithm": ["ring", "linear"][launch],
+                "segment_bytes": None,
                 "known_by": ["counters", "unverified"][launch],
                 "abs_bound": None,
             }
