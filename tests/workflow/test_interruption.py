@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 from checkout import Checkout
 
@@ -62,5 +63,13 @@ def _wait_until(condition: object, process: subprocess.Popen[bytes]) -> None:
 
 def _cores(checkout: Checkout) -> list[str]:
     """Command lines of the cores of this checkout that still run."""
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, encoding="utf-8").stdout.splitlines()
-    return [line for line in listed if "collpress-core" in line and str(checkout.root) in line]
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_bytes().split(b"\0")
+        except OSError:
+            continue  # it has just ended
+        line = b" ".join(words).decode("utf-8", "replace")
+        if "collpress-core" in line and str(checkout.root) in line:
+            found.append(line)
+    return found

@@ -76,3 +76,19 @@ def test_a_plugin_that_does_not_compile_fails_its_points_and_no_others(copy_chec
     assert done.returncode == 3, done.stdout + done.stderr
     assert "typo.cpp" in done.stderr
     assert {row["requested"]["codec"]: row["status"] for row in copy_checkout.records("broken")} == {"bf16": "ok"}
+
+
+def test_a_codec_of_the_project_that_does_not_compile_stops_the_run_and_loses_nothing(copy_checkout: Checkout) -> None:
+    before, built = copy_checkout.measured(), copy_checkout.build_hashes()
+    source = copy_checkout.root / "native/src/codecs/bf16.cpp"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text + "\nint this is no C++;\n", encoding="utf-8")
+    try:
+        done = copy_checkout.run()
+    finally:
+        source.write_text(text, encoding="utf-8")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "bf16.cpp:" in done.stderr
+    assert "what was measured before is kept" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (copy_checkout.measured(), copy_checkout.build_hashes()) == (before, built)

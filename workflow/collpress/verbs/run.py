@@ -17,7 +17,7 @@ from pathlib import Path
 from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.lock import run_lock
 from collpress.execute.processes import dies_with_parent
-from collpress.execute.status import retire_incomplete_receipts, summarise
+from collpress.execute.status import coverage, retire_incomplete_receipts, summarise
 from collpress.layout import DATA, RESULTS, ROOT, Places
 from collpress.wiring import Wiring
 
@@ -63,15 +63,15 @@ def _datasets_not_had(wiring: Wiring) -> list[str]:
 
 
 def _incomplete(places: Places, platform: str) -> CollpressError:
-    if not places.points.exists():
-        return CollpressError(
-            f"the workflow stopped before anything was measured{_last_words()}",
-            fix="mend what is said above, then run again",
+    """Why the run is not complete: points that should be ok and are not, or a step that failed."""
+    measured = places.points.exists()
+    if measured and coverage(places.directory).incomplete():
+        return IncompleteError(
+            f"not complete: {summarise(places.directory)}",
+            fix=f"./run collpress status {places.campaign} {platform}".rstrip() + " tells why; then run again",
         )
-    return IncompleteError(
-        f"not complete: {summarise(places.directory)}",
-        fix=f"./run collpress status {places.campaign} {platform}".rstrip() + " tells why; then run again",
-    )
+    kept = "; what was measured before is kept" if measured else " before anything was measured"
+    return CollpressError(f"the workflow stopped{kept}{_last_words()}", fix="mend what is said above, then run again")
 
 
 def _last_words() -> str:
