@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,9 @@ class House:
 
     def core(self, body: str) -> None:
         path = self.root / "results/native/here/collpress-core"
-        path.write_text(f"#!{sys.executable}\nimport os, sys\n{body}\n", encoding="utf-8")
+        # Through sh: a first line with #! takes no path with a space.
+        start = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} - "$@" <<"EOF"\n'
+        path.write_text(f"{start}import os, sys\n{body}\nEOF\n", encoding="utf-8")
         path.chmod(0o755)
 
     def build(self, **sha256: str) -> None:
