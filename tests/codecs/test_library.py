@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from collpress.cli import main
-from collpress.codecs import Codec
+from collpress.codecs import Codec, zfp_library
 from collpress.codecs.catalog import built_codecs
 from collpress.errors import CollpressError
 from collpress.verbs import codecs as verb
@@ -134,3 +135,9 @@ def test_the_bench_without_a_build_says_how_to_build(
     monkeypatch.setattr(sys, "argv", ["codecs.py"])
     assert bench.main() == 2
     assert "./run collpress build" in capsys.readouterr().err
+
+
+def test_libzfp_is_there_where_it_is_required() -> None:
+    if "zfp" not in os.environ.get("COLLPRESS_REQUIRE", "").split(","):
+        pytest.skip("COLLPRESS_REQUIRE does not name zfp")
+    assert zfp_library() is not None
