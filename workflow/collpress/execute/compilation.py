@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -32,6 +33,13 @@ class Compilation:
 
     def run(self, user_plugins: Sequence[Path]) -> None:
         """Configure and compile: everything, or only a user's plugins where some are given."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        # Two builds of one folder at a time would pull it away under each other.
+        with self.folder.with_name(f"{self.folder.name}.lock").open("w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._build(user_plugins)
+
+    def _build(self, user_plugins: Sequence[Path]) -> None:
         self._begin_anew_if_foreign()
         cmake = [_program("cmake"), "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"]
         cmake += [f"-DCMAKE_CXX_COMPILER={self.toolchain.wrapper_path}", f"-DCMAKE_MAKE_PROGRAM={_program('ninja')}"]
