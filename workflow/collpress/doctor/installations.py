@@ -1,0 +1,105 @@
+"""Which MPI installations are on this machine, by what their own compiler wrappers say."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from collpress.doctor.programs import ask
+from collpress.errors import CollpressError
+from collpress.execute.toolchain import mpi_library, resolve_toolchain, wheel_program
+
+WRAPPERS = ("mpicxx", "mpic++", "mpiCC")
+_KINDS = (
+    ("openmpi", re.compile(r"Open MPI\)?\s*v?:?\s*(\d[\w.]*)")),
+    ("mpich", re.compile(r"\bMPICH (?:Version|version):?\s+(\d[\w.]*)")),
+    ("intelmpi", re.compile(r"Intel\(R\) MPI Library(?:\D*)(\d[\w.]*)?")),
+    ("mvapich", re.compile(r"MVAPICH\w*\s+(?:Version|version)\s*:?\s*(\d[\w.]*)")),
+)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One MPI library with its wrapper.
+
+    kind, version : as its wrapper reports; `kind` is "unknown" where it says nothing that we know.
+    source : what `toolchain: {from: ...}` calls it: `wheel`, or a prefix.
+    lacks : what is missing to measure with it, such as mpiexec; empty when it is complete.
+    """
+
+    kind: str
+    version: str
+    source: str
+    wrapper: Path
+    lacks: tuple[str, ...] = ()
+
+
+def installations(kinds: Iterable[str]) -> list[Installation]:
+    """The wheels of the kinds that a platform file may ask for, then what stands on PATH; each prefix once."""
+    found: list[Installation] = []
+    seen: set[Path] = set()
+    for source, wrapper in (*_wheels(kinds), *_on_path()):
+        prefix = wrapper.absolute().parent.parent.resolve()
+        if prefix not in seen:
+            seen.add(prefix)
+            found.append(_installation(source, wrapper))
+    return found
+
+
+def kind_and_version(text: str) -> tuple[str, str]:
+    """What a version text of an MPI library, wrapper or launcher tells.
+
+    >>> kind_and_version("mpicxx: Open MPI 5.0.11 (Language: C++)")
+    ('openmpi', '5.0.11')
+    >>> kind_and_version("MPICH Version:      5.0.2")
+    ('mpich', '5.0.2')
+    >>> kind_and_version("something else")
+    ('unknown', '')
+    """
+    for kind, pattern in _KINDS:
+        match = pattern.search(text)
+        if match:
+            return kind, match[1] or ""
+    return "unknown", ""
+
+
+def wrapper_says(wrapper: Path) -> tuple[str, str]:
+    """Kind and version in the wrapper's own words."""
+    said = ask([wrapper, "--showme:version"], seconds=30)
+    if said.code == 0 and "Open MPI" in said.output:
+        return kind_and_version(said.output)
+    said = ask([wrapper, "-v"], seconds=30)
+    return kind_and_version(said.output + said.errors)
+
+
+def _wheels(kinds: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    for kind in kinds:
+        with tempfile.TemporaryDirectory(prefix="collpress-") as folder:
+            try:
+                wrapper = resolve_toolchain("wheel", Path(folder), kind).wrapper_path
+            except CollpressError:
+                wrapper = wheel_program("mpicxx")  # there may be a wheel all the same, and no compiler
+        if os.access(wrapper, os.X_OK) and wrapper_says(wrapper)[0] == kind:
+            yield "wheel", wrapper
+
+
+def _on_path() -> Iterator[tuple[str, Path]]:
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        for name in WRAPPERS:
+            wrapper = Path(folder) / name
+            if folder and os.access(wrapper, os.X_OK) and wrapper.is_file():
+                yield str(wrapper.parent.parent), wrapper
+                break
+
+
+def _installation(source: str, wrapper: Path) -> Installation:
+    kind, version = wrapper_says(wrapper)
+    lacks = []
+    if source != "wheel":
+        lacks += [f"bin/{name}" for name in ("mpicxx", "mpiexec") if not os.access(wrapper.parent / name, os.X_OK)]
+        lacks += [] if mpi_library(str(wrapper)) else ["lib/libmpi.so"]
+    return Installation(kind, version, source, wrapper, tuple(lacks))
