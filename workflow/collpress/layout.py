@@ -41,6 +41,11 @@ def build_record(platform: str) -> Path:
     return Path("results/native") / platform / "build.json"
 
 
+def reruns(point: str) -> Path:
+    """Where a point's reruns lie, numbered; they belong to no campaign."""
+    return RESULTS / "reruns" / point
+
+
 @dataclass(frozen=True)
 class Places:
     """The places of one campaign on one platform; paths are relative to the checkout.

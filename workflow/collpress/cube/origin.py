@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from collpress.cube.asked import dataset_checksums, measure_settings
 from collpress.cube.plan import Plan
 from collpress.errors import CollpressError
 from collpress.layout import ROOT
@@ -59,6 +60,12 @@ def origin(
             "clocks": sorted({launch.clock.name for launch in journals.launches}),
             "seeds": sorted({launch.seed for launch in journals.launches}),
         },
+        "measure": measure_settings(
+            record for point in plan.points for record in journals.of(point.key or "").values()
+        ),
+        "datasets": dataset_checksums(
+            directory / "inventory.json", (str(point.factors.get("dataset")) for point in plan.points)
+        ),
         "measured": observed,
         "hardware": _hardware(observed, hosts),
         "software": software(build),

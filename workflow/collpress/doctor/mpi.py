@@ -25,7 +25,7 @@ from collpress.plan.machine import Machine
 from collpress.spec.platform import Platform
 
 RANKS = 2
-_HELLO = """#include <mpi.h>
+_HELLO = r"""#include <mpi.h>
 #include <cstdio>
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
@@ -44,9 +44,9 @@ int main(int argc, char **argv) {
     static char library[MPI_MAX_LIBRARY_VERSION_STRING];
     MPI_Get_library_version(library, &length);
     for (char *c = library; *c; ++c)
-        if (*c < ' ' || *c == '"' || *c == '\\\\') *c = ' ';
+        if (*c < ' ' || *c == '"' || *c == '\\') *c = ' ';
     if (rank == 0)
-        std::printf("{\\"size\\": %d, \\"sum\\": %d, \\"tick_s\\": %.9g, \\"step_s\\": %.9g, \\"library\\": \\"%s\\"}\\n",
+        std::printf("{\"size\": %d, \"sum\": %d, \"tick_s\": %.9g, \"step_s\": %.9g, \"library\": \"%s\"}\n",
                     size, sum, MPI_Wtick(), step, library);
     MPI_Finalize();
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from collpress.errors import CollpressError
 from collpress.records.schema import LINE, Begin, End, Launch, Record
-from collpress.records.status import PointStatus, point_status
+from collpress.records.status import PointStatus, Status, point_status
 from collpress.records.upgrade import upgraded
 
 JournalLine = Launch | Begin | Record | End
@@ -68,6 +68,12 @@ class Journals:
         """Whether this launch of the point need not be tried again."""
         record = self.records.get((key, launch))
         return record is not None and not record.status.retryable
+
+
+def ok_medians(records: Mapping[int, Record], launches: int) -> list[float]:
+    """The median (s) of each launch below `launches` that is ok, in the order of launches."""
+    kept = sorted((launch, record) for launch, record in records.items() if launch < launches)
+    return [r.time_s.median for _, r in kept if r.status is Status.OK and r.time_s is not None]
 
 
 def parse_line(text: str, where: str) -> JournalLine:

@@ -1,0 +1,88 @@
+"""Whether two cubes were measured alike: what their provenance says differs, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import xarray as xr
+
+_MACHINE = {
+    "cpu_model": "processor",
+    "allowed_cpus": "CPUs that may be used",
+    "cpus": "CPUs",
+    "cores": "cores",
+    "memory_bytes": "bytes of memory",
+    "kernel": "kernel",
+    "governor": "frequency governor",
+}
+
+
+def differences(a: xr.DataTree, b: xr.DataTree) -> list[str]:
+    """Warnings, most serious first; empty where everything that could spoil a comparison is known and alike.
+
+    The MPI library is not among them: that two of them are compared is no reason to warn.
+    """
+    return list(_differences(a, b))
+
+
+def provenance(cube: xr.DataTree) -> Mapping[str, Any]:
+    """What the cube says of its origin; empty where it says nothing."""
+    try:
+        said = json.loads(str(cube.attrs.get("provenance", "{}")))
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _differences(a: xr.DataTree, b: xr.DataTree) -> Iterator[str]:
+    schemas = a.attrs.get("schema_version"), b.attrs.get("schema_version")
+    if schemas[0] != schemas[1]:
+        yield f"the cubes have different schemas: A has {schemas[0]}, B has {schemas[1]}; make the older one again"
+    left, right = provenance(a), provenance(b)
+    yield from _data(left.get("datasets"), right.get("datasets"))
+    yield from _settings(left.get("measure"), right.get("measure"))
+    launches = a.attrs.get("launches"), b.attrs.get("launches")
+    if launches[0] != launches[1]:
+        yield f"another number of launches: A has {launches[0]}, B has {launches[1]}"
+    yield from _machines(left.get("hardware"), right.get("hardware"))
+    hosts = [((side.get("world") or {}).get("hosts")) for side in (left, right)]
+    if hosts[0] != hosts[1]:
+        yield f"measured on different hosts: A on {_list(hosts[0])}, B on {_list(hosts[1])}"
+
+
+def _data(a: Mapping[str, str] | None, b: Mapping[str, str] | None) -> Iterator[str]:
+    if a is None or b is None:
+        yield from _unknown("the checksums of the datasets", a, b)
+        return
+    for name in sorted(a.keys() & b.keys()):
+        if a[name] != b[name]:
+            yield f"the dataset {name} is another one: sha256 {a[name][:12]}... in A, {b[name][:12]}... in B"
+
+
+def _settings(a: Mapping[str, list[str]] | None, b: Mapping[str, list[str]] | None) -> Iterator[str]:
+    if a is None or b is None:
+        yield from _unknown("the measure settings", a, b)
+        return
+    for name in sorted(a.keys() | b.keys()):
+        if a.get(name) != b.get(name):
+            yield f"measured with another {name}: A with {_list(a.get(name))}, B with {_list(b.get(name))}"
+
+
+def _machines(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> Iterator[str]:
+    if not a or not b:
+        yield from _unknown("the machine (or it was several)", a or None, b or None)
+        return
+    for key, words in _MACHINE.items():
+        if a.get(key) != b.get(key):
+            yield f"another machine: {words}: A {a.get(key)}, B {b.get(key)}"
+
+
+def _unknown(what: str, a: object, b: object) -> Iterator[str]:
+    which = "neither cube tells" if a is None and b is None else f"cube {'A' if a is None else 'B'} does not tell"
+    yield f"{which} {what}: whether they are alike is not known"
+
+
+def _list(values: list[str] | None) -> str:
+    return ", ".join(map(str, values)) if values else "nothing said"

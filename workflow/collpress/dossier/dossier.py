@@ -1,0 +1,168 @@
+"""The dossier of a point: one document with everything that plan, journals, build and data say of it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from collpress.dossier.search import Found, relative
+from collpress.dossier.testimony import Testimony, testimony
+from collpress.layout import build_record, dataset_file
+from collpress.records.journal import ok_medians
+from collpress.records.status import PointStatus, Status
+
+
+def dossier(found: Found) -> dict[str, Any]:
+    """Everything known, ready for JSON. What does not exist is null or an empty list; files are named by their paths.
+
+    Raises
+    ------
+    CollpressError : a journal cannot be read.
+    """
+    point, places = found.point, found.places
+    heard = testimony(places.directory, point["id"], point["key"])
+    verdict = became(found, heard)
+    records = heard.of_key(point["key"])
+    index = places.batch_index(point["batch"]) if point["batch"] else None
+    line = _plan_line(index, point["id"])
+    medians = ok_medians(heard.journals.of(point["key"] or ""), found.plan["launches"])
+    return {
+        "campaign": places.campaign,
+        "platform": places.platform,
+        "experiment": point["experiment"],
+        "id": point["id"],
+        "key": point["key"],
+        "factors": point["factors"],
+        "status": str(verdict.status),
+        "reason": verdict.reason,
+        "launches_ok": verdict.n_ok,
+        "launches_planned": found.plan["launches"],
+        "median_s": median(medians) if medians else None,
+        "launch_medians_s": medians,
+        "flags": ["noisy"] if verdict.noisy else [],
+        "effective": _different(record.get("effective") for record in records),
+        "plan_line": line,
+        "records": records,
+        "superseded_records": heard.of_other_keys(point["key"]),
+        "begun_without_record": heard.begun,
+        "damaged_lines": heard.damaged,
+        "starts_of_the_core": heard.launches,
+        "files": _files(found, heard),
+        "build": _build(found, line),
+        "dataset": _dataset(str(point["factors"].get("dataset"))),
+        "rerun": rerun_command(found) if point["key"] else None,
+    }
+
+
+def became(found: Found, heard: Testimony) -> PointStatus:
+    """The point's one visible status."""
+    point = found.point
+    if point["unsupported"] is not None:
+        return PointStatus(Status.UNSUPPORTED, 0, point["unsupported"])
+    if point["failed"] is not None:
+        return PointStatus(Status.FAILED, 0, point["failed"])
+    return heard.journals.status(point["key"], found.plan["launches"])
+
+
+def rerun_command(found: Found) -> str:
+    """The command that measures this point alone, once more, beside what is recorded."""
+    words = ["./run", "collpress", "rerun", found.point["id"]]
+    return shlex.join([*words, "--campaign", found.places.campaign, "--platform", found.places.platform])
+
+
+def _files(found: Found, heard: Testimony) -> dict[str, Any]:
+    places, batch = found.places, found.point["batch"]
+    own = places.batch(batch) if batch else None
+    records = [*heard.records, *heard.begun]
+    folders = sorted(
+        {Path(record["where"].rpartition(":")[0]).parent for record in records} | ({own} if own else set())
+    )
+    attempts = sorted({(folder, record["attempt"]) for folder in folders for record in records if _in(record, folder)})
+    return {
+        "plan": relative(places.points),
+        "inventory": _there(places.inventory),
+        "batch": batch,
+        "batch_index": _there(places.batch_index(batch)) if batch else None,
+        "receipt": _there(places.receipt(batch)) if batch else None,
+        "journal_lines": [record["where"] for record in records],
+        "samples": [_samples(record) for record in heard.records if record.get("samples")],
+        "provenance": _there_of(folder / f"provenance-{attempt}.json" for folder, attempt in attempts),
+        "core_logs": _there_of(folder / f"core-{attempt}.log" for folder, attempt in attempts),
+        "cube": _there(places.cube),
+    }
+
+
+def _in(record: dict[str, Any], folder: Path) -> bool:
+    return Path(record["where"].rpartition(":")[0]).parent == folder
+
+
+def _samples(record: dict[str, Any]) -> dict[str, Any]:
+    folder = Path(record["where"].rpartition(":")[0]).parent
+    samples = record["samples"]
+    path = folder / samples["file"]
+    return {
+        **samples,
+        "file": str(path),
+        "launch": record["launch"],
+        "attempt": record["attempt"],
+        "is_there": path.is_file(),
+    }
+
+
+def _build(found: Found, line: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Core, compiler and MPI of the platform's build, and the plugins that the point uses, with their sources."""
+    records = [build_record(found.places.platform), found.places.plugins]
+    built = [document for path in records if isinstance(document := _document(path), dict)]
+    core = next((one for one in built if one.get("core")), None)
+    if core is None:
+        return None
+    used = {str(line.get(name)) for name in ("plugin", "codec_plugin")} if line else set()
+    plugins = [plugin for one in built for plugin in one.get("plugins", ()) if plugin["path"] in used]
+    return {
+        "record": str(records[0]),
+        **{name: core.get(name) for name in ("core", "compiler", "mpi")},
+        "plugins": plugins,
+    }
+
+
+def _dataset(name: str) -> dict[str, Any] | None:
+    """The sidecar of the dataset; None for the core's own pattern, or where it is not prepared."""
+    path = dataset_file(name).with_suffix(".json")
+    document = _document(path) if name != "pattern" else None
+    return {"sidecar": str(path), **document} if isinstance(document, dict) else None
+
+
+def _plan_line(index: Path | None, identity: str) -> dict[str, Any] | None:
+    """What the core is told of the point, from its batch's index."""
+    document = _document(index) if index else None
+    points = document["points"] if isinstance(document, dict) else []
+    return next((dict(point["line"]) for point in points if point["id"] == identity), None)
+
+
+def _document(path: Path) -> Any:
+    """A JSON document, or None where there is none that can be read: a dossier tells what there is."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _different(values: Iterable[Any]) -> list[Any]:
+    """Each different value once."""
+    seen: list[Any] = []
+    for value in values:
+        if value is not None and value not in seen:
+            seen.append(value)
+    return seen
+
+
+def _there(path: Path) -> str | None:
+    return str(path) if path.exists() else None
+
+
+def _there_of(paths: Iterable[Path]) -> list[str]:
+    return [str(path) for path in paths if path.exists()]

@@ -1,0 +1,105 @@
+"""Finding a point by the first digits of its id or key, in the frozen plans of all campaigns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collpress.errors import CollpressError, did_you_mean
+from collpress.layout import RESULTS, Places
+from collpress.plan.frozen import read_json
+
+SHORTEST = 4
+_SHOWN = 12
+_DIGITS = re.compile(r"[0-9a-f]+")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A point in a frozen plan; `plan` is the content of plan/points.json, `point` its entry there."""
+
+    places: Places
+    plan: dict[str, Any]
+    point: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Which point of which campaign, in words."""
+        factors = {name: value for name, value in self.point["factors"].items() if value not in ("none", "pattern")}
+        told = ", ".join(f"{name} {value}" for name, value in factors.items())
+        return f"{self.point['id']} {self.places.campaign}/{self.places.platform} {self.point['experiment']}: {told}"
+
+
+def find_point(digits: str, campaign: str | None = None, platform: str | None = None) -> Found:
+    """The one point whose id or key begins with `digits`; campaign and platform narrow the search.
+
+    Raises
+    ------
+    CollpressError : too few digits, no such point, or several (they are listed).
+    """
+    word = digits.lower()
+    if not _DIGITS.fullmatch(word) or not SHORTEST <= len(word) <= 32:
+        raise CollpressError(
+            f'"{digits}" cannot begin an id or a key',
+            allowed=f"{SHORTEST} to 32 hex digits, as in plan/points.json, findings.json or a journal",
+        )
+    plans = list(_plans(campaign, platform))
+    found = [
+        Found(places, plan, point)
+        for places, plan in plans
+        for point in plan["points"]
+        if point["id"].startswith(word) or (point["key"] or "").startswith(word)
+    ]
+    if not found:
+        count = sum(len(plan["points"]) for _, plan in plans)
+        listed = ", ".join(f"{places.campaign}/{places.platform}" for places, _ in plans)
+        raise CollpressError(
+            f'no id and no key begins with "{word}"',
+            where=f"the {count} points of {listed}",
+            fix="collpress plan CAMPAIGN --json lists every id; a point that was cut from its campaign is in no plan",
+        )
+    if len(found) > 1:
+        lines = [f"\n    {one.label}" for one in found[:_SHOWN]]
+        more = f"\n    ... and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise CollpressError(
+            f'{len(found)} points begin with "{word}":{"".join(lines)}{more}',
+            fix="give more digits, or --campaign and --platform",
+        )
+    return found[0]
+
+
+def _plans(campaign: str | None, platform: str | None) -> Iterator[tuple[Places, dict[str, Any]]]:
+    """The frozen plans that are meant; CollpressError where there is none."""
+    if campaign is not None or platform is not None:
+        Places(campaign or "any", platform or "any")  # what is no name is told at once
+    root = RESULTS / "campaigns"
+    paths = sorted(root.glob("*/*/plan/points.json"))
+    all_places = [Places(path.parts[-4], path.parts[-3]) for path in paths]
+    for noun, asked in (("campaign", campaign), ("platform", platform)):
+        known = {getattr(places, noun) for places in all_places}
+        if asked is not None and asked not in known:
+            allowed, hint = ", ".join(sorted(known)) or "none yet", did_you_mean(asked, known)
+            raise CollpressError(
+                f'no {noun} "{asked}" has a plan',
+                where=str(root),
+                allowed=allowed,
+                fix=hint or "collpress run CAMPAIGN",
+            )
+    chosen = [p for p in all_places if campaign in (None, p.campaign) and platform in (None, p.platform)]
+    if not chosen:
+        raise CollpressError("there is no plan yet", where=str(root), fix="collpress run quick")
+    for places in chosen:
+        fix = f"freeze it again: collpress inventory {places.campaign} --platform {places.platform}"
+        plan = read_json(places.points, fix)
+        if not isinstance(plan, dict) or plan.get("schema") != 1 or not isinstance(plan.get("points"), list):
+            raise CollpressError("this is not a plan, version 1", where=str(places.points), fix=fix)
+        yield places, plan
+
+
+def relative(path: Path) -> str:
+    """A path as it is shown: relative to the checkout where it lies inside."""
+    absolute, here = path.absolute(), Path.cwd()
+    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
