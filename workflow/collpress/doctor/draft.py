@@ -73,7 +73,7 @@ def _toolchain(seen: Survey, mpi: Installation) -> list[str]:
         *(f"# Also found: {_line(_described(one))}." for one in others),
         *([] if others else ["# No other MPI was found on PATH; load its module and write this file again to see it."]),
         f"# Compiler: {_line(seen.compiler)}" + ("." if seen.has_compiler else "; install g++ 10 or later."),
-        f"toolchain: {{mpi: {mpi.kind}, from: {_text(mpi.source)}}}",
+        f"toolchain: {{mpi: {mpi.kind}, from: {json.dumps(mpi.source, ensure_ascii=False)}}}",
     ]
 
 
@@ -144,10 +144,10 @@ def _rounded(size: int) -> str:
 
 
 def _text(value: str) -> str:
-    """A YAML scalar that is this text, whatever it holds."""
+    """A YAML scalar that is this text on one line, whatever it holds."""
     return json.dumps(_line(value), ensure_ascii=False)
 
 
 def _line(value: str) -> str:
-    """One line: what a machine says about itself may hold anything."""
-    return " ".join(str(value).split())
+    """One line that YAML allows: what a machine says about itself may hold anything."""
+    return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())

@@ -17,7 +17,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from collpress.errors import CollpressError
+from collpress.errors import CollpressError, did_you_mean
 from collpress.files import write_atomically
 from collpress.layout import Places, platform_file
 from collpress.spec import load_platform, platform_text
@@ -45,7 +45,12 @@ def _new(args: argparse.Namespace) -> int:
     path = platform_file(Places("any", args.name).platform)
     allowed = choices(Toolchain, "mpi")
     if args.mpi is not None and args.mpi not in allowed:
-        raise CollpressError(f'no MPI library is called "{args.mpi}"', where="--mpi", allowed=", ".join(allowed))
+        raise CollpressError(
+            f'no platform can ask for the MPI library "{args.mpi}"',
+            where="--mpi",
+            allowed=", ".join(allowed),
+            fix=did_you_mean(args.mpi, allowed),
+        )
     if path.exists() and not args.force:
         raise CollpressError(
             "there is a file of this name already", where=str(path), fix="choose another name, or add --force"
