@@ -20,6 +20,8 @@ MAY_IMPORT = {
     "analysis": set(),
     "cube": {"records", "analysis", "provenance"},
     "figures": {"analysis", "cube", "provenance"},
+    "doctor": {"spec", "plan", "execute", "provenance"},
+    "dossier": {"plan", "records", "execute", "analysis"},
 }
 
 

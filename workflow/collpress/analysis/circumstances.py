@@ -62,8 +62,8 @@ def _data(a: Mapping[str, str] | None, b: Mapping[str, str] | None) -> Iterator[
 
 
 def _settings(a: Mapping[str, list[str]] | None, b: Mapping[str, list[str]] | None) -> Iterator[str]:
-    if a is None or b is None:
-        yield from _unknown("the measure settings", a, b)
+    if not a or not b:
+        yield from _unknown("the measure settings", a or None, b or None)
         return
     for name in sorted(a.keys() | b.keys()):
         if a.get(name) != b.get(name):

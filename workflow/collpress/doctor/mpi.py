@@ -16,7 +16,7 @@ from typing import Any
 from collpress.doctor.draft import NAMES
 from collpress.doctor.installations import kind_and_version, wrapper_says
 from collpress.doctor.programs import Answer, ask
-from collpress.doctor.result import Result, ok, problem, skipped
+from collpress.doctor.result import Result, note, ok, problem, skipped
 from collpress.errors import CollpressError
 from collpress.execute.launcher import Launcher, find_mpiexec, session
 from collpress.execute.toolchain import STANDARD, Toolchain, mpi_library, resolve_toolchain
@@ -90,7 +90,9 @@ def launcher(toolchain: Toolchain) -> Result:
         return problem(check, f"there is no mpiexec beside the wrapper: {path}", fix)
     said = ask([path, "--version"], seconds=30)
     lines = (said.output or said.errors).strip().splitlines()
-    return ok(check, f"{path}: {lines[0]}") if said.code == 0 and lines else ok(check, str(path))
+    if said.code != 0 or not lines:
+        return note(check, f"{path} does not say its version: {said.last_words}")
+    return ok(check, f"{path}: {lines[0]}")
 
 
 def hello(

@@ -11,7 +11,7 @@ from typing import Any
 
 from collpress.dossier.search import Found, relative
 from collpress.dossier.testimony import Testimony, testimony
-from collpress.layout import build_record, dataset_file
+from collpress.layout import build_record, dataset_file, reruns
 from collpress.records.journal import ok_medians
 from collpress.records.status import PointStatus, Status
 
@@ -93,6 +93,7 @@ def _files(found: Found, heard: Testimony) -> dict[str, Any]:
         "provenance": _there_of(folder / f"provenance-{attempt}.json" for folder, attempt in attempts),
         "core_logs": _there_of(folder / f"core-{attempt}.log" for folder, attempt in attempts),
         "cube": _there(places.cube),
+        "reruns": _there_of(sorted(reruns(found.point["id"]).glob("*/rerun.json"))),
     }
 
 

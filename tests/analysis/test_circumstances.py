@@ -1,0 +1,61 @@
+"""What is warned about before two cubes are compared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import xarray as xr
+
+from collpress.analysis.circumstances import differences
+
+ALIKE: dict[str, Any] = {
+    "datasets": {"colpex/theta": "a" * 64},
+    "measure": {"warmup": ["5"], "at_most": ["0.2"]},
+    "hardware": {"cpu_model": "A", "cpus": 2, "memory_bytes": 1 << 30},
+    "world": {"hosts": ["node"], "mpi_libraries": ["Open MPI v5"]},
+}
+
+
+def cube(schema: int = 1, launches: int = 5, **changes: Any) -> xr.DataTree:
+    attrs = {"schema_version": schema, "launches": launches, "provenance": json.dumps(ALIKE | changes)}
+    return xr.DataTree(xr.Dataset(attrs=attrs))
+
+
+def test_cubes_that_were_measured_alike_need_no_warning_even_with_another_mpi() -> None:
+    assert differences(cube(), cube()) == []
+    other = {"hosts": ["node"], "mpi_libraries": ["MPICH 5"]}
+    assert differences(cube(), cube(world=other)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"schema": 2}, "different schemas: A has 1, B has 2"),
+        ({"launches": 3}, "another number of launches: A has 5, B has 3"),
+        ({"datasets": {"colpex/theta": "b" * 64}}, "the dataset colpex/theta is another one"),
+        ({"measure": {"warmup": ["5"], "at_most": ["0.4"]}}, "another at_most: A with 0.2, B with 0.4"),
+        ({"measure": {"warmup": ["5"]}}, "another at_most: A with 0.2, B with nothing said"),
+        ({"hardware": {"cpu_model": "B", "cpus": 2, "memory_bytes": 1 << 30}}, "another machine: processor: A A, B B"),
+        ({"world": {"hosts": ["other"]}}, "different hosts: A on node, B on other"),
+        ({"datasets": None}, "cube B does not tell the checksums of the datasets"),
+        ({"measure": None}, "cube B does not tell the measure settings"),
+        ({"measure": {}}, "cube B does not tell the measure settings"),
+        ({"hardware": None}, "cube B does not tell the machine"),
+    ],
+)
+def test_each_difference_that_spoils_a_comparison_is_told(change: dict[str, Any], told: str) -> None:
+    (warning,) = differences(cube(), cube(**change))
+    assert told in warning
+
+
+def test_datasets_that_only_one_uses_are_no_difference() -> None:
+    assert differences(cube(), cube(datasets={"colpex/theta": "a" * 64, "synthetic/normal": "c" * 64})) == []
+
+
+def test_a_cube_without_provenance_is_not_taken_for_alike() -> None:
+    silent = xr.DataTree(xr.Dataset(attrs={"schema_version": 1, "launches": 5}))
+    assert len(differences(silent, silent)) == 3
+    damaged = xr.DataTree(xr.Dataset(attrs={"schema_version": 1, "launches": 5, "provenance": "{"}))
+    assert len(differences(damaged, silent)) == 3

@@ -1,0 +1,39 @@
+"""A cube says how its points were to be measured and on which data, so that two cubes can be compared honestly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from synthetic_campaign import small
+
+from collpress.cube.asked import dataset_checksums
+from collpress.cube.build import build_cube
+from collpress.errors import CollpressError
+
+
+def test_settings_and_checksums_are_in_the_provenance(tmp_path: Path) -> None:
+    campaign = small()
+    for record in campaign.records:
+        record["requested"] |= {"warmup": "5", "at_most": "0.2" if record["launch"] < 3 else "0.1"}
+    folder = campaign.write(tmp_path)
+    listed = [{"id": name, "sha256": name[0] * 64} for name in ("colpex/theta", "synthetic/power-law", "unused/field")]
+    (folder / "inventory.json").write_text(json.dumps({"datasets": listed}), encoding="utf-8")
+    said = json.loads(build_cube(folder, root=folder).attrs["provenance"])
+    assert said["measure"] == {"warmup": ["5"], "at_most": ["0.1", "0.2"]}
+    assert said["datasets"] == {"colpex/theta": "c" * 64, "synthetic/power-law": "s" * 64}
+
+
+def test_what_is_not_known_is_null_or_absent_and_never_made_up(tmp_path: Path) -> None:
+    folder = small().write(tmp_path)
+    said = json.loads(build_cube(folder, root=folder).attrs["provenance"])
+    assert (said["measure"], said["datasets"]) == ({}, None)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"datasets": [1]}'])
+def test_a_damaged_inventory_is_a_message(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "inventory.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CollpressError, match="this inventory cannot be read"):
+        dataset_checksums(path, ["colpex/theta"])

@@ -1,0 +1,136 @@
+"""`collpress compare` on cubes that were made up: what is printed, and what is said of a cube that is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from collpress.cli import main
+
+FLAGS = {"flag_values": np.array([0, 4, 10], dtype=np.int8), "flag_meanings": "ok crashed not_planned"}
+SLOW, FAST = [2e-6, 2.1e-6, 2.2e-6, 2.05e-6, 2.15e-6], [1e-6, 1.1e-6, 1.2e-6, 1.05e-6, 1.15e-6]
+
+
+def write_cube(path: Path, library: str, ring: list[float], status: int = 0) -> Path:
+    """MADE UP: two sizes of one algorithm that both libraries have, and one that only this one has."""
+    names = ["library:default", f"library:{library}"]
+    codes = np.array([[0, status], [0, 10]], dtype=np.int8)
+    medians = np.array([[ring, ring], [ring, [np.nan] * 5]])
+    medians[codes != 0] = np.nan
+    dims = ["algorithm", "message_bytes"]
+    group = xr.Dataset(
+        {
+            "status": (dims, codes, FLAGS),
+            "reason": (dims, (codes == 4).astype(np.int32)),
+            "reason_text": (["reason_index"], np.array(["", "killed by SIGSEGV"])),
+            "latency_launch_median": ([*dims, "launch"], medians),
+            "latency_launch_p99": ([*dims, "launch"], medians * 2),
+        },
+        coords={"algorithm": names, "message_bytes": np.array([8, 64])},
+    )
+    provenance = {
+        "world": {"mpi_libraries": [f"{library} 1.0, made up"], "hosts": ["a"]},
+        "datasets": {},
+        "measure": {"warmup": ["5"]},
+    }
+    provenance["hardware"] = {"cpu_model": "made up"}
+    root = xr.Dataset(attrs={"schema_version": 1, "launches": 5, "provenance": json.dumps(provenance)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    xr.DataTree.from_dict({"/": root, "/tuning": group}).to_netcdf(path, engine="netcdf4")
+    return path
+
+
+@pytest.fixture
+def cubes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two platforms' cubes of one campaign, as CAMPAIGN/PLATFORM."""
+    monkeypatch.chdir(tmp_path)
+    write_cube(Path("results/campaigns/quick/one/cube.nc"), "ring", SLOW)
+    write_cube(Path("results/campaigns/quick/two/cube.nc"), "tree", FAST, status=4)
+    return ["quick/one", "quick/two"]
+
+
+def test_points_stand_side_by_side_with_ratio_limits_and_a_word(
+    cubes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *cubes]) == 0
+    said, warned = capsys.readouterr()
+    assert warned == ""
+    rows = [line.split() for line in said.splitlines()]
+    assert ["2.1", "us", "1.1", "us", "0.524", "0.455", "..", "0.6", "better"] in rows
+    assert "A: quick/one, ring 1.0\nB: quick/two, tree 1.0" in said
+    assert "tuning: A ok; B crashed: killed by SIGSEGV (1)" in said
+    assert "tuning: A ok; B does not have it (1)" in said
+    assert "1 points compared: B is better in 1, worse in 0, no difference shown in 0" in said
+    assert "not compared: 1 only in A, 1 only in B, 1 not ok in both" in said
+    assert "1 in both (library:default); 1 only in A, 1 only in B" in said
+
+
+def test_json_says_the_same_and_holds_no_nan(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *cubes, "--json", "--metric", "latency_p99"]) == 0
+    document = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
+    assert set(document) == {"machine", "rows", "summary"}
+    compared, *others = document["rows"]
+    assert (compared["a"], compared["b"], compared["verdict"]) == (
+        pytest.approx(4.2e-6),
+        pytest.approx(2.2e-6),
+        "better",
+    )
+    assert {row["verdict"] for row in others} == {"not compared"}
+    summary = document["summary"]
+    assert (summary["better"], summary["only_a"], summary["only_b"], summary["not_ok"]) == (1, 1, 1, 1)
+    assert summary["expected_by_chance"] == pytest.approx(0.05)
+    assert summary["library_algorithms"] == {
+        "only_a": ["library:ring"],
+        "both": ["library:default"],
+        "only_b": ["library:tree"],
+    }
+
+
+def test_a_cube_can_be_named_by_its_path(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", cubes[0], "results/campaigns/quick/one/cube.nc"]) == 0
+    assert "no difference shown in 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("quick", "names no cube"),
+        ("quick/one/more", "names no cube"),
+        ("quick/nowhere", "there is no cube"),
+        ("../x/one", "names no cube"),
+        ("gone.nc", "there is no cube"),
+        ("torn.nc", "the cube cannot be read"),
+        ("other.nc", "this is no cube of collpress"),
+        ("empty.nc", "no point is ok in both cubes"),
+    ],
+)
+def test_a_cube_that_is_none_is_a_message(
+    word: str, told: str, cubes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("torn.nc").write_bytes(Path("results/campaigns/quick/one/cube.nc").read_bytes()[:3000])
+    xr.Dataset({"x": 1}).to_netcdf("other.nc", engine="netcdf4")
+    write_cube(Path("empty.nc"), "ring", [float("nan")] * 5)
+    assert main(["compare", "quick/one", word]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert "Traceback" not in said
+
+
+def test_an_unknown_metric_is_answered_with_those_that_there_are(
+    cubes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *cubes, "--metric", "latency"]) == 2
+    assert "allowed: latency_median, latency_p99" in capsys.readouterr().err
+
+
+def test_what_may_spoil_the_comparison_is_warned_about(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_cube(Path("later.nc"), "ring", SLOW)
+    tree = xr.open_datatree(path).load()
+    tree.attrs["launches"] = 7
+    tree.to_netcdf("changed.nc", engine="netcdf4")
+    assert main(["compare", cubes[0], "changed.nc"]) == 0
+    assert "warning: another number of launches: A has 5, B has 7" in capsys.readouterr().err
