@@ -60,7 +60,7 @@ def test_points_stand_side_by_side_with_ratio_limits_and_a_word(
     said, warned = capsys.readouterr()
     assert warned == ""
     rows = [line.split() for line in said.splitlines()]
-    assert ["2.1", "us", "1.1", "us", "0.524", "0.455", "..", "0.6", "better"] in rows
+    assert ["2.1", "us", "1.1", "us", "0.524", "0.476", "..", "0.575", "better"] in rows
     assert "A: quick/one, ring 1.0\nB: quick/two, tree 1.0" in said
     assert "tuning: A ok; B crashed: killed by SIGSEGV (1)" in said
     assert "tuning: A ok; B does not have it (1)" in said
