@@ -96,6 +96,13 @@ def test_points_that_only_one_has_or_that_are_not_ok_are_listed_with_both_status
     assert (counts["only_a"], counts["only_b"], counts["not_ok"], counts["compared"]) == (2, 1, 2, 0)
 
 
+def test_the_ok_launches_of_a_point_that_is_not_ok_are_not_compared() -> None:
+    broken = cube(e={("x", 8): FAST})
+    broken["e"]["status"][0, 0] = CODES["crashed"]
+    (odd,) = compare(broken, cube(e={("x", 8): FAST})).odd
+    assert (odd.a.status, odd.a.launches, odd.b.median) == ("crashed", (), 1.1)
+
+
 def test_two_libraries_are_matched_by_the_names_of_their_algorithms() -> None:
     a = cube(e={("library:default", 8): FAST, ("library:ring", 8): FAST, ("reference:ring", 8): FAST})
     b = cube(e={("library:default", 8): FAST, ("library:tree", 8): FAST, ("reference:ring", 8): FAST})

@@ -122,6 +122,11 @@ def test_records_of_the_same_point_under_another_key_do_not_count_but_are_told(c
     assert [r["key"] for r in seen["records"]] == [RING["key"]]
 
 
+def test_a_record_of_another_point_that_only_mentions_this_one_does_not_count(campaign: Path) -> None:
+    write_journal(campaign, [record(TREE, 0, status="failed", reason=f"after {RING['id']}")])
+    assert shown("abcd1")["records"] == []
+
+
 def test_a_point_that_was_open_when_the_core_died_is_told(campaign: Path) -> None:
     write_journal(campaign, [start(0, 1, [RING["key"]]), begin(TREE, 0), record(TREE, 0), begin(RING, 0)])
     seen = shown("abcd1")

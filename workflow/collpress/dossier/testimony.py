@@ -21,7 +21,7 @@ _KIND = 30
 class Testimony:
     """What the journals of a campaign on a platform say of one point.
 
-    journals : typed records of its key, for its status.
+    journals : typed records of its id, for its status; they are looked up by key.
     records : every record of its id, all attempts, the oldest first: `where` (FILE:LINE) and the line as it is.
     begun : `begin` lines without a record behind them: the core died there, or is at it now.
     launches : the starts of the core that measured it, with `where`.
@@ -79,8 +79,7 @@ def _hear(path: Path, identity: str, key: str | None, heard: Testimony) -> None:
         elif isinstance(line, Record) and line.id == identity:
             begun = None
             heard.records.append(raw)
-            if line.key == key:
-                heard.journals.add(line)
+            heard.journals.add(line)
             if launch is not None and launch not in heard.launches:
                 heard.launches.append(launch)
         elif raw["kind"] == "begin":
