@@ -1,8 +1,8 @@
 """The compiler and the MPI library of a platform, found and tried out.
 
 The MPI wrapper (`mpicxx`) hides a compiler of its own choice; it is told which one to use, and a name on `PATH` at
-that, because both MPIs split `OMPI_CXX` and `MPICH_CXX` at spaces. Where the machine has no compiler at all, the `ziglang` wheel's
-clang takes its place.
+that, because both MPIs split `OMPI_CXX` and `MPICH_CXX` at spaces. Where the machine has no compiler at all, the
+`ziglang` wheel's clang takes its place.
 """
 
 from __future__ import annotations

@@ -160,8 +160,12 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
 
 def _refuse_another_library(build: Mapping[str, Any], offers: Mapping[str, Any]) -> None:
     """The core must run with the MPI library that it was built with: keys and provenance name that one."""
-    built, found = str(build["mpi"]["version"]), str(offers.get("library", ""))
-    if built.split(",")[0] != found.split(",")[0]:
+    # The first line of what the library says, up to what Open MPI says about its own build.
+    built, found = (
+        text.partition("\n")[0].partition(",")[0]
+        for text in (str(build["mpi"]["version"]), str(offers.get("library", "")))
+    )
+    if built != found:
         raise CollpressError(
             f"the core was built with {built}, but it finds {found}",
             where=str(build["core"]["path"]),

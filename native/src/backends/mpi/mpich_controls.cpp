@@ -14,14 +14,6 @@ namespace collpress {
 
 namespace {
 
-constexpr const char *algorithm_name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM";
-constexpr const char *device_name = "MPIR_CVAR_DEVICE_COLLECTIVES";
-constexpr const char *fallback_name = "MPIR_CVAR_COLLECTIVE_FALLBACK";
-
-// Names that stand for no algorithm: `nb` and `smp` call other collectives, whose algorithms the library chooses, and
-// `ccl` is the library's own choice unless it was built for GPUs.
-constexpr std::array<std::string_view, 4> no_algorithms = {"auto", "nb", "smp", "ccl"};
-
 class MpichControls : public Controls {
   public:
     MpichControls() {
@@ -84,6 +76,14 @@ class MpichControls : public Controls {
     }
 
   private:
+    static constexpr const char *algorithm_name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM";
+    static constexpr const char *device_name = "MPIR_CVAR_DEVICE_COLLECTIVES";
+    static constexpr const char *fallback_name = "MPIR_CVAR_COLLECTIVE_FALLBACK";
+
+    // Names that stand for no algorithm: `nb` and `smp` call other collectives, whose algorithms the library chooses,
+    // and `ccl` is the library's own choice unless it was built for GPUs.
+    static constexpr std::array<std::string_view, 4> no_algorithms = {"auto", "nb", "smp", "ccl"};
+
     ControlVariable algorithm_;
     ControlVariable device_;
     ControlVariable fallback_;

@@ -7,11 +7,6 @@ namespace collpress {
 
 namespace {
 
-constexpr const char *rules_name = "coll_tuned_use_dynamic_rules";
-constexpr const char *algorithm_name = "coll_tuned_allreduce_algorithm";
-constexpr const char *segment_name = "coll_tuned_allreduce_algorithm_segmentsize";
-constexpr int bytes_of_a_segment = 65536; // for algorithms that cut their blocks into segments
-
 class OpenMpiControls : public Controls {
   public:
     OpenMpiControls() {
@@ -63,6 +58,11 @@ class OpenMpiControls : public Controls {
     }
 
   private:
+    static constexpr const char *rules_name = "coll_tuned_use_dynamic_rules";
+    static constexpr const char *algorithm_name = "coll_tuned_allreduce_algorithm";
+    static constexpr const char *segment_name = "coll_tuned_allreduce_algorithm_segmentsize";
+    static constexpr int bytes_of_a_segment = 65536; // for algorithms that cut their blocks into segments
+
     Verdict write(const LibraryAlgorithm &algorithm, bool segmented, int segment) const {
         if (!rules_.write(algorithm.forced() ? 1 : 0)) {
             return {Status::unsupported, std::string("the library refuses to set ") + rules_name};
