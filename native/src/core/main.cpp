@@ -3,13 +3,13 @@
 #include "core/command_line.hpp"
 #include "core/json.hpp"
 #include "core/launch.hpp"
+#include "core/launcher.hpp"
 #include "core/plan.hpp"
 #include "core/plugin.hpp"
 #include "p2p/recorder.hpp"
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -25,14 +25,6 @@ using namespace collpress;
 constexpr int exit_bad_input = 2;
 constexpr int exit_world_size = 4;
 constexpr int exit_cannot_write = 5;
-
-// The rank according to the launcher, before MPI is started; 0 without one.
-long launcher_rank() {
-    for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-        if (const char *text = std::getenv(name); text != nullptr) return std::atol(text);
-    }
-    return 0;
-}
 
 // A rank whose launcher was killed would spin for ever.
 void die_with_parent() {
@@ -59,15 +51,22 @@ class Mpi {
 int measure(const Options &options, int *argc, char ***argv) {
     die_with_parent();
     const std::vector<PlanPoint> plan = read_plan(options.plan);
+    const std::string library = Library::version();
+    if (cannot_start(library)) {
+        if (launcher_rank() == 0) std::fprintf(stderr, "collpress-core: %s\n", foreign_launcher(library).c_str());
+        return exit_world_size;
+    }
     const Mpi mpi(argc, argv);
     int rank = 0;
     int size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != options.ranks) {
-        if (rank == 0)
-            std::fprintf(stderr, "collpress-core: the launcher started %d ranks, the plan is for %d\n", size,
-                         options.ranks);
+        const std::string foreign = foreign_launcher(library);
+        if (rank == 0 && launcher_rank() == 0) {
+            std::fprintf(stderr, "collpress-core: the launcher started %d ranks, the plan is for %d%s%s\n", size,
+                         options.ranks, foreign.empty() ? "" : "\ncollpress-core: ", foreign.c_str());
+        }
         return exit_world_size;
     }
     try {

@@ -28,20 +28,31 @@ class CallOperation : public Operation {
 
 class LibraryAllreduce : public CallOperation {
   public:
-    LibraryAllreduce(MPI_Comm comm, const collpress_call &call, std::size_t bytes)
-        : CallOperation(call, bytes), comm_(comm), type_(Library::datatype(static_cast<collpress_dtype>(call.dtype))),
+    LibraryAllreduce(Library &library, const LibraryChoice &choice, int ranks, const collpress_call &call,
+                     std::size_t bytes)
+        : CallOperation(call, bytes), library_(library), choice_(choice),
+          shape_{call.count, bytes, static_cast<std::size_t>(ranks)},
+          type_(Library::datatype(static_cast<collpress_dtype>(call.dtype))),
           op_(Library::operation(static_cast<collpress_op>(call.op))) {}
 
-    void run() override {
-        const int result = MPI_Allreduce(call_.send, call_.recv, static_cast<int>(call_.count), type_, op_, comm_);
-        if (result != MPI_SUCCESS && verdict_.ok()) {
-            verdict_ = {Status::failed, "MPI_Allreduce returned error " + std::to_string(result)};
+    void begin() override {
+        if (!library_.engage(choice_) && verdict_.ok()) {
+            verdict_ = {Status::failed, "the library did not take the setting for " + choice_.algorithm.name};
         }
+    }
+    void end() override { library_.release(); }
+
+    void run() override {
+        const int result =
+            MPI_Allreduce(call_.send, call_.recv, static_cast<int>(call_.count), type_, op_, choice_.comm);
+        if (result != MPI_SUCCESS && verdict_.ok()) verdict_ = library_.judge(result, choice_, shape_);
     }
     const Verdict &verdict() const override { return verdict_; }
 
   private:
-    MPI_Comm comm_;
+    Library &library_;
+    const LibraryChoice &choice_;
+    CallShape shape_;
     MPI_Datatype type_;
     MPI_Op op_;
     Verdict verdict_;

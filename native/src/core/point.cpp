@@ -84,18 +84,13 @@ class PointRun {
             report_.known_by = "construction";
         } else {
             // Collective, so outside attempt(); what it throws, all ranks throw.
-            const LibraryChoice *choice = nullptr;
-            const Verdict verdict = attempt([&] { choice = &session_.library.allreduce(point_.algorithm); });
+            const Verdict verdict = attempt([&] { choice_ = &session_.library.allreduce(point_.algorithm); });
             agree_on(verdict);
-            library_comm_ = choice->comm;
-            report_.effective_algorithm = choice->effective;
-            // With fewer elements than ranks Open MPI's algorithms silently fall back to others.
-            const bool too_few = point_.algorithm != "default" && point_.count() < ranks();
-            // With less than a segment for each rank the segmented ones silently run without segments.
-            const bool too_short = point_.message_bytes < ranks() * choice->segment_bytes.value_or(0);
-            const bool falls_back = too_few || too_short;
-            report_.segment_bytes = choice->segment_bytes;
-            report_.known_by = choice->read_back && !falls_back ? "read back" : "unverified";
+            const bool falls_back =
+                session_.library.may_fall_back(*choice_, {point_.count(), point_.message_bytes, ranks()});
+            report_.effective_algorithm = choice_->algorithm.name;
+            report_.segment_bytes = choice_->segment_bytes;
+            report_.known_by = choice_->read_back && !falls_back ? "read back" : "unverified";
         }
     }
 
@@ -203,7 +198,8 @@ class PointRun {
             call_ = {send_.data(), recv_.data(), point_.count(), static_cast<std::uint32_t>(point_.dtype.id),
                      static_cast<std::uint32_t>(point_.op)};
             if (!uses_p2p())
-                operation_ = std::make_unique<LibraryAllreduce>(library_comm_, call_, point_.message_bytes);
+                operation_ = std::make_unique<LibraryAllreduce>(session_.library, *choice_, session_.size, call_,
+                                                                point_.message_bytes);
             else
                 operation_ =
                     std::make_unique<AlgorithmOperation>(session_.p2p, *algorithm_, call_, point_.message_bytes);
@@ -223,7 +219,10 @@ class PointRun {
         operation_->poison();
         session_.barrier.wait();
         const std::int64_t start = now_ns();
-        operation_->run();
+        {
+            const InUse in_use(*operation_);
+            operation_->run();
+        }
         session_.barrier.wait();
         first_call_s_ = static_cast<double>(now_ns() - start) * 1e-9;
         agree_on(operation_->verdict());
@@ -247,9 +246,12 @@ class PointRun {
         const double fit = std::max(left_s(), 0.0) / 4 / std::max(first_call_s_, 1e-9);
         report_.warmup = decided(std::min(point_.warmup, static_cast<std::size_t>(std::min(fit, 1e9))));
         const std::int64_t start = now_ns();
-        for (std::size_t i = 0; i < report_.warmup; ++i) {
-            session_.barrier.wait();
-            operation_->run();
+        {
+            const InUse in_use(*operation_);
+            for (std::size_t i = 0; i < report_.warmup; ++i) {
+                session_.barrier.wait();
+                operation_->run();
+            }
         }
         if (report_.warmup != 0)
             iteration_s_ = static_cast<double>(now_ns() - start) * 1e-9 / static_cast<double>(report_.warmup);
@@ -373,7 +375,7 @@ class PointRun {
     const std::int64_t began_ns_;
     PointReport report_;
     const collpress_algorithm *algorithm_ = nullptr;
-    MPI_Comm library_comm_ = MPI_COMM_NULL;
+    const LibraryChoice *choice_ = nullptr; // of the library's algorithms; null for the others
     std::unique_ptr<DataSource> data_;
     std::unique_ptr<CodecContext> codec_;
     double codec_bound_ = 0;

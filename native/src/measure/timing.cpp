@@ -64,6 +64,7 @@ void run_batch(const Barrier &barrier, Operation &operation, Timings &timings, s
     timings.end_ns.resize(done + iterations);
     std::int64_t *start = timings.start_ns.data() + done;
     std::int64_t *end = timings.end_ns.data() + done;
+    const InUse in_use(operation);
     for (std::size_t i = 0; i < iterations; ++i) {
         if (i + 1 == iterations) operation.poison();
         barrier.wait();

@@ -18,9 +18,23 @@ namespace collpress {
 class Operation {
   public:
     virtual ~Operation() = default;
+    virtual void begin() {} // before and after runs that follow each other, outside of timed regions
+    virtual void end() {}
     virtual void run() = 0;
     virtual void poison() = 0;                  // the result buffer: what the next run does not write shows in a check
     virtual const Verdict &verdict() const = 0; // the first fault so far
+};
+
+// While this lives, the operation may be run; no other collective may be called meanwhile.
+class InUse {
+  public:
+    explicit InUse(Operation &operation) : operation_(operation) { operation_.begin(); }
+    ~InUse() { operation_.end(); }
+    InUse(const InUse &) = delete;
+    InUse &operator=(const InUse &) = delete;
+
+  private:
+    Operation &operation_;
 };
 
 struct TimingLimits {

@@ -47,6 +47,7 @@ def build_project(
     CollpressError : a compiler error (file, line and the compiler's words), or a plugin that does not load.
     """
     out = out or build_record(platform).parent
+    mpi = describe_mpi(toolchain)  # first: a library of another kind would only waste the compiler's time
     compilation = Compilation(native, out / "build", toolchain)
     compilation.run([])
     core = out / "collpress-core"
@@ -58,7 +59,7 @@ def build_project(
         "schema": 1,
         "platform": platform,
         "core": {"path": _shown(core), "sha256": core_sha256},
-        **_tools(compilation, toolchain),
+        **_tools(compilation, toolchain, mpi),
         "plugins": plugins,
     }
     return Built(out / "build.json", write_json(out / "build.json", record))
@@ -89,7 +90,7 @@ def build_plugins(
     described = describe_plugins(core, list(made))
     _refuse_clashes(described, list(made.values()), project["plugins"])
     plugins = _install(made, out.absolute() / "build", out, core)
-    record |= {**_tools(compilation, toolchain), "plugins": plugins, "broken": broken}
+    record |= {**_tools(compilation, toolchain, describe_mpi(toolchain)), "plugins": plugins, "broken": broken}
     return Built(out / "build.json", write_json(out / "build.json", record))
 
 
@@ -189,13 +190,13 @@ def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
     return entry["kind"], entry.get("collective"), entry.get("compresses"), entry["name"]
 
 
-def _tools(compilation: Compilation, toolchain: Toolchain) -> dict[str, Any]:
+def _tools(compilation: Compilation, toolchain: Toolchain, mpi: dict[str, Any]) -> dict[str, Any]:
     compiler = {
         "command": toolchain.compiler.command,
         "version": toolchain.compiler.version,
         "flags": compilation.flags(),
     }
-    return {"compiler": compiler, "mpi": describe_mpi(toolchain)}
+    return {"compiler": compiler, "mpi": mpi}
 
 
 def _shown(path: Path) -> str:

@@ -44,6 +44,7 @@ class Compilation:
         cmake = [_program("cmake"), "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"]
         cmake += [f"-DCMAKE_CXX_COMPILER={self.toolchain.wrapper_path}", f"-DCMAKE_MAKE_PROGRAM={_program('ninja')}"]
         cmake += ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-Wno-dev"]
+        cmake += [f"-DCOLLPRESS_MPI={self.toolchain.mpi}"]
         if user_plugins:
             listed = ";".join(str(path).replace(";", r"\;") for path in user_plugins)
             cmake += [f"-DCOLLPRESS_USER_PLUGINS={listed}", "-DCOLLPRESS_ONLY_USER_PLUGINS=ON"]

@@ -28,8 +28,11 @@ _TOLD_LINES = 3
 _KEPT_BYTES = 65536
 _NOISE = re.compile(
     r"^[-*=\s]*$|^\{|prterun|You can avoid this message|^\s*line\.$"
+    r"|^=   |EXIT STRING:|^This typically refers|^Please see the FAQ|^\[(?:mpiexec|proxy)[:@]"
     r"|^\[[^\]]*\] \[ ?\d+\]|\*\*\* (?:Process received|End of error)|^(?:prterun|mpiexec|mpirun) noticed"
 )
+_SIGNALLED = re.compile(r"EXIT STRING: .*\(signal (\d+)\)")
+"""MPICH's launcher ends with the signal's bare number."""
 
 
 @dataclass
@@ -130,7 +133,7 @@ class CoreRun:
             outcome.interrupted = self.interruption.requested is not None
             return False
         finally:
-            end_session(process.pid)
+            end_session(process.pid, mark=f"TMPDIR={self.session.temporary}")
             outcome.code = process.wait()
 
     def _take(self, outcome: Outcome) -> bool:
@@ -153,7 +156,8 @@ class CoreRun:
         if said.strip() and outcome.code:
             with (self.attempt.directory / f"core-{self.attempt.number}.log").open("a", encoding="utf-8") as kept:
                 kept.write(said)
-        how = how_it_ended(outcome.code or 0)
+        signalled = _SIGNALLED.search(said)
+        how = how_it_ended(-int(signalled[1]) if signalled else outcome.code or 0)
         refused = re.search(re.escape(str(self.plan.absolute())) + r":(\d+):.*", said)
         if refused and outcome.code == BAD_PLAN:
             outcome.rejected, outcome.status, outcome.reason = int(refused[1]) - 2, Status.FAILED, refused[0]

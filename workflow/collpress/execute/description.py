@@ -13,6 +13,8 @@ from collpress.errors import CollpressError
 from collpress.execute.toolchain import Toolchain, mpi_library
 from collpress.files import sha256_of
 
+KINDS = {"openmpi": ("Open MPI",), "mpich": ("MPICH", "MVAPICH", "Intel(R) MPI")}
+"""How libraries of a kind call themselves; the descendants of MPICH have its launcher and its control variables."""
 _ASK_VERSION = """
 import ctypes, sys
 text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
@@ -63,7 +65,12 @@ def _ask(core: Path, plugins: list[Path]) -> tuple[list[dict[str, Any]] | None, 
 
 
 def describe_mpi(toolchain: Toolchain) -> dict[str, Any]:
-    """Kind, version (the library's own words) and sha256 of the MPI library behind a wrapper."""
+    """Kind, version (the library's own words) and sha256 of the MPI library behind a wrapper.
+
+    Raises
+    ------
+    CollpressError : no library there, one that cannot be loaded, or one of another kind than the toolchain says.
+    """
     library = mpi_library(toolchain.wrapper)
     if library is None:
         raise CollpressError(
@@ -81,9 +88,17 @@ def describe_mpi(toolchain: Toolchain) -> dict[str, Any]:
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or [how_it_ended(done.returncode)])[-1]
         raise CollpressError(f"the MPI library cannot be loaded: {last}", where=str(library))
+    version = done.stdout.strip("\0 \n")
+    kind = next((kind for kind, words in KINDS.items() if any(word in version for word in words)), None)
+    if kind != toolchain.mpi:
+        raise CollpressError(
+            f"the platform says mpi: {toolchain.mpi}, but this library is {version.splitlines()[0]}",
+            where=str(library),
+            fix=f"write mpi: {kind}" if kind else "name another MPI in toolchain.from",
+        )
     return {
         "kind": toolchain.mpi,
-        "version": done.stdout.strip("\0 \n"),
+        "version": version,
         "wrapper": toolchain.wrapper,
         "library_sha256": sha256_of(library),
     }

@@ -1,4 +1,4 @@
-"""The command and the environment that start the core on its ranks: Open MPI's mpiexec on one machine.
+"""The command and the environment that start the core on its ranks: the mpiexec of Open MPI or MPICH on one machine.
 
 What changes a measurement is part of the plan (`plan.launch`); here is added only what does not. Sessions and shared
 memory lie in folders of our own, which a killed launch cannot leave behind for good.
@@ -16,18 +16,14 @@ from pathlib import Path
 
 from collpress.codecs.zfp import codec_environment
 from collpress.errors import CollpressError
+from collpress.execute.binding import binding_options
 from collpress.execute.processes import start_time
+from collpress.execute.shared_memory import SHARED_MEMORY, remove_unused_segments
 from collpress.execute.toolchain import mpi_program
 from collpress.plan.launch import root_permissions
 from collpress.provenance.machine import allowed_cores, allowed_cpus
 
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
-BINDINGS = {
-    "core": ("--map-by", "core", "--bind-to", "core:if-supported"),
-    "hwthread": ("--use-hwthread-cpus", "--map-by", "hwthread", "--bind-to", "hwthread:if-supported"),
-    "none": ("--map-by", ":oversubscribe", "--bind-to", "none"),
-}
-SHARED_MEMORY = Path("/dev/shm")
 _LONGEST_TMPDIR = 60  # the names of Unix sockets below it must fit into 108 bytes
 
 
@@ -38,12 +34,14 @@ class Launcher:
     binding : `core` or `hwthread`: one rank on each; `none`: anywhere, yielding while they wait where ranks share
     processors.
     environment : the batch's own variables, on top of the few that are passed on.
+    mpi : whose mpiexec it is, `openmpi` or `mpich`.
     """
 
     mpiexec: Path
     ranks: int
     binding: str
     environment: Mapping[str, str]
+    mpi: str = "openmpi"
 
     def command(self, core: Path, arguments: list[str]) -> list[str]:
         """The whole command line.
@@ -53,7 +51,7 @@ class Launcher:
         CollpressError : mpiexec or the core is not there, or the ranks cannot be bound as the plan says.
         """
         for program, fix in (
-            (self.mpiexec, "remove .venv and call ./run: it sets up Open MPI's wheel"),
+            (self.mpiexec, "collpress build; if Open MPI's wheel is missing: remove .venv and call ./run"),
             (core, "collpress build"),
         ):
             if not os.access(program, os.X_OK):
@@ -64,15 +62,17 @@ class Launcher:
                 f"the plan binds {self.ranks} ranks to a {self.binding} each, but this process may use {room} only",
                 fix="take the inventory again with the processors that you want to measure on",
             )
-        return [str(self.mpiexec), "-n", str(self.ranks), *BINDINGS[self.binding], str(core.absolute()), *arguments]
+        binding = binding_options(self.mpi, self.binding, self.ranks)
+        return [str(self.mpiexec), "-n", str(self.ranks), *binding, str(core.absolute()), *arguments]
 
     def variables(self, session: Session) -> dict[str, str]:
         """The complete environment of a launch."""
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         own = {"TMPDIR": str(session.temporary)}
-        if session.shared_memory is not None:
-            own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)
-        own |= root_permissions()
+        if self.mpi == "openmpi":
+            if session.shared_memory is not None:
+                own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)
+            own |= root_permissions()
         return {**passed, **own, **codec_environment(), **self.environment}
 
 
@@ -86,7 +86,10 @@ class Session:
 
 @contextmanager
 def session() -> Iterator[Session]:
-    """Make the folders of a sweep, and remove them afterwards, with those that dead sweeps left."""
+    """Make the folders of a sweep, and remove them afterwards, with those that dead sweeps left.
+
+    MPICH puts its shared memory where it likes: what nobody uses any more is removed by name.
+    """
     base = Path(os.environ.get("TMPDIR", "/tmp"))
     if len(str(base)) > _LONGEST_TMPDIR or not os.access(base, os.W_OK):
         base = Path("/tmp")
@@ -100,6 +103,7 @@ def session() -> Iterator[Session]:
     finally:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
+        remove_unused_segments()
 
 
 def find_mpiexec(wrapper: str) -> Path:

@@ -52,26 +52,32 @@ def ancestors() -> list[int]:
     return found
 
 
-def members(session: int) -> list[int]:
-    """Living processes of a session; those that left their parent are still in it."""
+def members(session: int, mark: str = "") -> list[int]:
+    """Living processes of a session; those that left their parent are still in it.
+
+    Parameters
+    ----------
+    mark : `NAME=value`, a variable that only the processes started in this session have: those that made a session of
+        their own, as MPICH's launcher does for each rank, are known by it.
+    """
     found = []
     for entry in PROC.iterdir():
         fields = _stat(int(entry.name)) if entry.name.isdecimal() else None
-        if fields and fields[0] not in "ZX" and fields[_SESSION] == str(session):
+        if fields and fields[0] not in "ZX" and (fields[_SESSION] == str(session) or (mark and _has(entry, mark))):
             found.append(int(entry.name))
     return found
 
 
-def end_session(session: int, grace_s: float = 2.0) -> None:
-    """End every process of a session: politely, then by force; returns when none is left."""
+def end_session(session: int, grace_s: float = 2.0, mark: str = "") -> None:
+    """End every process of a session: politely, then by force; returns when none is left. `mark`: as for `members`."""
     for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
         until = time.monotonic() + patience_s
-        alive = members(session)
+        alive = members(session, mark)
         for pid in alive:
             _send(pid, number)
         while alive and time.monotonic() < until:
             time.sleep(0.02)
-            alive = members(session)
+            alive = members(session, mark)
         if not alive:
             return
 
@@ -95,6 +101,14 @@ def _stat(pid: int) -> list[str] | None:
         return (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return None
+
+
+def _has(process: Path, mark: str) -> bool:
+    """Whether a process was started with this variable; of others' processes it is not known."""
+    try:
+        return os.fsencode(mark) in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def _answers(pid: int) -> bool:

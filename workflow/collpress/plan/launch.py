@@ -10,13 +10,18 @@ from collpress.spec.platform import Platform
 
 _ONE_MACHINE = {
     # Everything stays inside the machine: neither a network nor a resolvable host name is needed.
-    "OMPI_MCA_btl": "self,sm",
-    "PMIX_MCA_ptl_base_if_include": "lo",
-    # Settings come from the platform file, not from files in somebody's home directory.
-    "OMPI_MCA_mca_base_param_files": "none",
-    "PMIX_MCA_mca_base_param_files": "none",
-    "PRTE_MCA_mca_base_param_files": "none",
+    "openmpi": {
+        "OMPI_MCA_btl": "self,sm",
+        "PMIX_MCA_ptl_base_if_include": "lo",
+        # Settings come from the platform file, not from files in somebody's home directory.
+        "OMPI_MCA_mca_base_param_files": "none",
+        "PMIX_MCA_mca_base_param_files": "none",
+        "PRTE_MCA_mca_base_param_files": "none",
+    },
+    # Not the nodes of a job that this may be part of.
+    "mpich": {"HYDRA_LAUNCHER": "fork", "HYDRA_RMK": "user"},
 }
+_YIELDING = {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}}  # MPICH yields now and then by itself, and no more
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class Launch:
     ----------
     environment : variables for the launcher and all ranks, sorted by name.
     binding : `core`, `hwthread` or `none`; the launcher's command line asks for it.
-    oversubscribed : more ranks than CPUs; ranks then yield while they wait.
+    oversubscribed : more ranks than CPUs; Open MPI's ranks then yield while they wait.
     """
 
     environment: dict[str, str]
@@ -41,14 +46,15 @@ def launch_of(platform: Platform, machine: Machine, ranks_per_node: int) -> Laun
     One rank a core where there are enough cores, one a hardware thread where there are enough of those, else unbound:
     two ranks that are bound to one CPU and poll starve each other.
     """
-    variables = dict(_ONE_MACHINE)
+    mpi = platform.toolchain.mpi
+    variables = dict(_ONE_MACHINE[mpi])
     if platform.backends.mpi.controls == "openmpi":
         # Without this, writing an algorithm's control variable succeeds, reads back, and has no effect.
         variables["OMPI_MCA_coll_tuned_use_dynamic_rules"] = "1"
     oversubscribed = ranks_per_node > machine.cpus
     if oversubscribed:
         binding = "none"
-        variables["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        variables |= _YIELDING.get(mpi, {})
     elif ranks_per_node > machine.cores:
         binding = "hwthread"
     else:

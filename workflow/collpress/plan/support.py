@@ -20,6 +20,7 @@ def unsupported(
     offer: Offer | None,
     datasets: Mapping[str, Dataset],
     memory_bytes: int | None = None,
+    cpus: int | None = None,
 ) -> str | None:
     """The first reason why a point cannot be measured, or None.
 
@@ -27,8 +28,9 @@ def unsupported(
     ----------
     offer : None before anything is built: then only limits and data are looked at.
     memory_bytes : memory of a node, where known; the platform's own limit goes first.
+    cpus : hardware threads of a node that may be used, where known.
     """
-    reason = _beyond_limits(factors, platform, memory_bytes)
+    reason = _beyond_limits(factors, platform, memory_bytes, cpus)
     if reason is None and offer is not None:
         reason = _not_offered(factors, offer)
     return reason or _against_dataset(factors, datasets)
@@ -46,7 +48,9 @@ def elements(factors: Mapping[str, Value]) -> int:
     return int(factors["message_bytes"]) // DTYPES[str(factors["dtype"])]
 
 
-def _beyond_limits(factors: Mapping[str, Value], platform: Platform, memory_bytes: int | None) -> str | None:
+def _beyond_limits(
+    factors: Mapping[str, Value], platform: Platform, memory_bytes: int | None, cpus: int | None
+) -> str | None:
     ranks, nodes, size = int(factors["ranks"]), int(factors["nodes"]), int(factors["message_bytes"])
     limits = platform.limits
     if nodes > limits.nodes:
@@ -55,6 +59,10 @@ def _beyond_limits(factors: Mapping[str, Value], platform: Platform, memory_byte
         return f"{ranks} ranks do not spread evenly over {nodes} nodes"
     if ranks // nodes > limits.ranks_per_node:
         return f"{ranks // nodes} ranks on a node: the platform {platform.name} allows {limits.ranks_per_node}"
+    if not limits.oversubscribe and cpus is not None and ranks // nodes > cpus:
+        return (
+            f"{ranks // nodes} ranks on a node with {cpus} CPUs: the platform {platform.name} lets no ranks share one"
+        )
     if limits.message_bytes is not None and size > limits.message_bytes:
         return (
             f"a message of {format_size(size)}: the platform {platform.name} allows {format_size(limits.message_bytes)}"

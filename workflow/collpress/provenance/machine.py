@@ -64,11 +64,23 @@ def allowed_cpus() -> int:
 
 def allowed_cores(sys: Path = SYS) -> int:
     """Cores that this process may use: hardware threads of one core count once."""
+    return len(cpus_by_core(sys)) or allowed_cpus()
+
+
+def cpus_by_core(sys: Path = SYS) -> list[list[int]]:
+    """The processors that this process may use, those of one core together; each by itself where cores are not told.
+
+    Empty where a system does not say which processors may be used.
+    """
     if not hasattr(os, "sched_getaffinity"):
-        return allowed_cpus()
-    topology = (sys / f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list" for cpu in os.sched_getaffinity(0))
-    siblings = [_text(path) for path in topology]
-    return len(set(siblings)) if all(siblings) else allowed_cpus()
+        return []
+    siblings = {
+        cpu: _text(sys / f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        for cpu in sorted(os.sched_getaffinity(0))
+    }
+    if not all(siblings.values()):
+        return [[cpu] for cpu in siblings]
+    return [[cpu for cpu in siblings if siblings[cpu] == core] for core in dict.fromkeys(siblings.values())]
 
 
 def cpu_limit(sys: Path = SYS) -> float | None:

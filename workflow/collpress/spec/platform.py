@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema
+from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
 from collpress.errors import CollpressError
 from collpress.spec.document import Document
@@ -17,7 +17,7 @@ from collpress.spec.quantities import SIZE_PATTERN, parse_size
 class Toolchain(Strict):
     """Where the MPI library comes from."""
 
-    mpi: Literal["openmpi"]
+    mpi: Literal["openmpi", "mpich"]
     source: str = Field(
         alias="from", min_length=1, description="wheel, or the prefix of a system installation, such as /usr"
     )
@@ -44,6 +44,7 @@ class Limits(Strict):
 
     nodes: int = Field(default=1, ge=1, strict=True)
     ranks_per_node: int = Field(ge=1, strict=True)
+    oversubscribe: bool = Field(default=True, strict=True, description="whether a node may have more ranks than CPUs")
     message_bytes: Size | None = Field(default=None, description="largest message")
     memory_bytes: Size | None = Field(
         default=None, description="memory of a node; default: what is found on this machine"
@@ -53,7 +54,7 @@ class Limits(Strict):
 class MpiBackend(Strict):
     """How the algorithms of the library are chosen."""
 
-    controls: Literal["openmpi", "none"] = Field(
+    controls: Literal["openmpi", "mpich", "none"] = Field(
         description="whose control variables choose the library's algorithms; none: default only"
     )
 
@@ -98,6 +99,23 @@ class PlatformFile(Strict):
     limits: Limits
     backends: Backends
     environment: Environment = Field(default={}, description="set for every process that measures")
+
+    @model_validator(mode="after")
+    def _controls_are_the_librarys(self) -> Self:
+        return cast(Self, as_field_error(_without_contradiction)(self))
+
+
+def _without_contradiction(platform: Any) -> Any:
+    controls, mpi = platform.backends.mpi.controls, platform.toolchain.mpi
+    if controls not in {mpi, "none"}:
+        error = CollpressError(
+            f'"{controls}" controls no library of the kind {mpi}, which toolchain.mpi names',
+            allowed=f"{mpi}, none",
+            fix=f"controls: {mpi}",
+        )
+        error.at = ("backends", "mpi", "controls")  # type: ignore[attr-defined]
+        raise error
+    return platform
 
 
 class Platform(PlatformFile):

@@ -1,5 +1,6 @@
 """Compile the core and the plugins for a platform, or a campaign's own plugins.
 
+For a platform with MPICH from its wheel, that wheel is installed into .venv/mpich first (once; needs a package index).
 With --out, builds the plugins found in the --plugins directories (.cpp and .c files, in them or below) against the
 platform's core and writes OUT/build.json; without any directory that file says that there are none. Nothing that is
 up to date is touched.
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from collpress.errors import CollpressError
 from collpress.execute.build import build_plugins, build_project
-from collpress.execute.toolchain import resolve_toolchain
+from collpress.execute.toolchain import prepare_toolchain, resolve_toolchain
 from collpress.layout import build_record
 from collpress.spec import load_platform
 
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.plugins and not args.out:
         raise CollpressError("--plugins needs --out", fix="add --out DIR")
     wanted = load_platform(args.platform).toolchain
+    prepare_toolchain(wanted.source, wanted.mpi)
     toolchain = resolve_toolchain(wanted.source, build_record(args.platform).parent / "toolchain", wanted.mpi)
     if args.out:
         built = build_plugins(args.platform, toolchain, args.plugins, args.out)

@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     refuse_unknown_plugins(campaign)
     figures_of(campaign)
     offer = known_offer(Places(campaign.name, platform.name))
-    expansion = expand(campaign, platform, datasets, offer, this_machine().memory_bytes)
+    machine = this_machine()
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus)
     batches = _batches(expansion)
     if args.json:
         print(json.dumps(plan_json(campaign, platform, expansion, batches), ensure_ascii=False))

@@ -1,56 +1,18 @@
-// The MPI library's own collectives, and the control over which algorithm they use.
-//
-// Open MPI: the MPI_T control variables of its component `tuned`, read by each communicator when it is made. So every
-// algorithm gets a communicator of its own, made while the variables say so, with `tuned` preferred over the other
-// components (with several hosts `han` would answer otherwise and ignore the request). Another library offers its
-// default only.
+// The MPI library's own collectives, and the choice of their algorithms: by its controls where it has some that we know
+// (controls.hpp), else its default only.
 #pragma once
 
+#include "backends/mpi/controls.hpp"
 #include "collpress/plugin.h"
 
-#include <cstddef>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
 
 namespace collpress {
-
-struct LibraryAlgorithm {
-    std::string name;
-    int id; // the library's number; 0 for `default`
-};
-
-// A communicator on which the library uses one algorithm, and how that is known.
-struct LibraryChoice {
-    static constexpr int bytes_of_a_segment = 65536; // for algorithms that cut their blocks into segments
-
-    MPI_Comm comm = MPI_COMM_NULL;
-    std::string effective;
-    bool read_back = false;                   // the settings, after the communicator was made
-    std::optional<std::size_t> segment_bytes; // null when not segmented
-};
-
-// An MPI_T control variable that may be written at any time, for integers; found by name.
-class ControlVariable {
-  public:
-    ControlVariable() = default;
-    ~ControlVariable();
-    ControlVariable(const ControlVariable &) = delete;
-    ControlVariable &operator=(const ControlVariable &) = delete;
-
-    bool open(const char *name);
-    bool is_open() const { return handle_ != MPI_T_CVAR_HANDLE_NULL; }
-    int read() const;
-    bool write(int value) const;
-    std::vector<LibraryAlgorithm> values() const; // of its enumeration
-
-  private:
-    MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
-    MPI_T_enum enumeration_ = MPI_T_ENUM_NULL;
-};
 
 class Library {
   public:
@@ -59,7 +21,7 @@ class Library {
     Library(const Library &) = delete;
     Library &operator=(const Library &) = delete;
 
-    const char *controls() const { return controlled() ? "openmpi" : "none"; }
+    const char *controls() const { return controls_ ? controls_->name() : "none"; }
     // `default` first.
     const std::vector<LibraryAlgorithm> &allreduce_algorithms() const { return algorithms_; }
 
@@ -67,19 +29,27 @@ class Library {
     // algorithm.
     const LibraryChoice &allreduce(const std::string &name);
 
+    // Around every use of a choice's communicator: see Controls.
+    bool engage(const LibraryChoice &choice) { return !controls_ || controls_->engage(choice); }
+    void release() {
+        if (controls_) controls_->release();
+    }
+    bool may_fall_back(const LibraryChoice &choice, const CallShape &call) const {
+        return controls_ && controls_->may_fall_back(choice, call);
+    }
+    // What an error of a call on a choice's communicator means.
+    Verdict judge(int error, const LibraryChoice &choice, const CallShape &call) const;
+
     static MPI_Datatype datatype(collpress_dtype dtype);
     static MPI_Op operation(collpress_op op);
-    static std::string version(); // the first line of what the library says
+    static std::string version(); // the first line of what the library says; MPI need not have been started
 
   private:
-    bool controlled() const { return rules_.is_open() && algorithm_.is_open(); }
     const LibraryAlgorithm &find(const std::string &name) const;
     LibraryChoice make(const LibraryAlgorithm &algorithm);
 
     MPI_Comm world_;
-    ControlVariable rules_;
-    ControlVariable algorithm_;
-    ControlVariable segment_;
+    std::unique_ptr<Controls> controls_;
     std::vector<LibraryAlgorithm> algorithms_;
     std::map<std::string, LibraryChoice> choices_;
 };

@@ -1,0 +1,66 @@
+// How one MPI library is told which algorithm its collectives use. A library's controls are one file; which of them
+// serve is seen at run time, by the control variables that the library has.
+#pragma once
+
+#include "backends/mpi/control_variable.hpp"
+#include "core/verdict.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+namespace collpress {
+
+// An algorithm of the library's: its name and the library's number; `default`, 0, leaves the choice to the library.
+struct LibraryAlgorithm {
+    std::string name;
+    int id;
+
+    bool forced() const { return id != 0; }
+};
+
+// What one call asks for.
+struct CallShape {
+    std::size_t count;
+    std::size_t bytes;
+    std::size_t ranks;
+};
+
+// A communicator on which the library uses one algorithm, and how that is known.
+struct LibraryChoice {
+    LibraryAlgorithm algorithm;
+    MPI_Comm comm = MPI_COMM_NULL;
+    bool read_back = false;                   // the settings, after they were made
+    std::optional<std::size_t> segment_bytes; // null when not segmented
+};
+
+class Controls {
+  public:
+    virtual ~Controls() = default;
+
+    virtual const char *name() const = 0;
+    // Without `default`.
+    virtual std::vector<LibraryAlgorithm> allreduce_algorithms() const = 0;
+    // Collective over `world`. Throws PointError(unsupported), on all ranks, when the library refuses the settings.
+    virtual LibraryChoice choose(MPI_Comm world, const LibraryAlgorithm &algorithm) = 0;
+
+    // Around calls on a choice's communicator, outside of timed regions; between the two nothing else may call a
+    // collective. engage() says whether the settings are made.
+    virtual bool engage(const LibraryChoice &) { return true; }
+    virtual void release() {}
+
+    // Whether the library, asked for this algorithm, may silently use another one for such a call.
+    virtual bool may_fall_back(const LibraryChoice &, const CallShape &) const { return false; }
+    // Whether an error of a call says that the algorithm cannot be used for it.
+    virtual bool refuses_algorithm(int /*error*/) const { return false; }
+};
+
+// Null where the library is another one.
+std::unique_ptr<Controls> openmpi_controls();
+std::unique_ptr<Controls> mpich_controls();
+
+} // namespace collpress

@@ -1,0 +1,19 @@
+// Who started this process, by what it left in the environment.
+#pragma once
+
+#include <string>
+
+namespace collpress {
+
+// The rank according to the launcher, before MPI is started; 0 without one.
+long launcher_rank();
+
+// What is wrong, and how to mend it, when the launcher belongs to another kind of MPI than the library, whose own words
+// are `library`: every rank would be a world of its own. Empty when they fit, or when either of them is not known.
+std::string foreign_launcher(const std::string &library);
+
+// Whether the library would rather end the process than start it alone: MPICH does so where a launcher speaks PMIx and
+// it was built without.
+bool cannot_start(const std::string &library);
+
+} // namespace collpress
