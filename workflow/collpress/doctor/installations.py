@@ -14,25 +14,37 @@ from collpress.errors import CollpressError
 from collpress.execute.toolchain import mpi_library, resolve_toolchain, wheel_program
 
 WRAPPERS = ("mpicxx", "mpic++", "mpiCC")
-_KINDS = (
-    ("openmpi", re.compile(r"Open MPI\)?\s*v?:?\s*(\d[\w.]*)")),
-    ("mpich", re.compile(r"\bMPICH (?:Version|version):?\s+(\d[\w.]*)")),
-    ("intelmpi", re.compile(r"Intel\(R\) MPI Library(?:\D*)(\d[\w.]*)?")),
-    ("mvapich", re.compile(r"MVAPICH\w*\s+(?:Version|version)\s*:?\s*(\d[\w.]*)")),
+_PRODUCTS = (
+    ("openmpi", "Open MPI", re.compile(r"Open MPI\)?\s*v?:?\s*(\d[\w.]*)")),
+    ("mpich", "MPICH", re.compile(r"\bMPICH (?:Version|version):?\s+(\d[\w.]*)")),
+    ("mpich", "MPICH", re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")),
+    ("mpich", "Intel MPI", re.compile(r"Intel\(R\) MPI Library(?:\D*)(\d[\w.]*)?")),
+    ("mpich", "MVAPICH", re.compile(r"MVAPICH\w*\s+(?:Version|version)\s*:?\s*(\d[\w.]*)")),
 )
+"""Kind, name, and how wrappers, launchers and libraries say it; the descendants of MPICH are of its kind."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """An MPI by what it says of itself; `kind` is what a platform file calls it, or "unknown"."""
+
+    kind: str
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}".strip()
 
 
 @dataclass(frozen=True)
 class Installation:
     """One MPI library with its wrapper.
 
-    kind, version : as its wrapper reports; `kind` is "unknown" where it says nothing that we know.
     source : what `toolchain: {from: ...}` calls it: `wheel`, or a prefix.
-    lacks : what is missing to measure with it, such as mpiexec; empty when it is complete.
+    lacks : what is missing to measure with it, such as bin/mpiexec; empty when it is complete.
     """
 
-    kind: str
-    version: str
+    product: Product
     source: str
     wrapper: Path
     lacks: tuple[str, ...] = ()
@@ -50,30 +62,28 @@ def installations(kinds: Iterable[str]) -> list[Installation]:
     return found
 
 
-def kind_and_version(text: str) -> tuple[str, str]:
+def product(text: str) -> Product:
     """What a version text of an MPI library, wrapper or launcher tells.
 
-    >>> kind_and_version("mpicxx: Open MPI 5.0.11 (Language: C++)")
-    ('openmpi', '5.0.11')
-    >>> kind_and_version("MPICH Version:      5.0.2")
-    ('mpich', '5.0.2')
-    >>> kind_and_version("something else")
-    ('unknown', '')
+    >>> product("mpicxx: Open MPI 5.0.11 (Language: C++)")
+    Product(kind='openmpi', name='Open MPI', version='5.0.11')
+    >>> product("something else").kind
+    'unknown'
     """
-    for kind, pattern in _KINDS:
+    for kind, name, pattern in _PRODUCTS:
         match = pattern.search(text)
         if match:
-            return kind, match[1] or ""
-    return "unknown", ""
+            return Product(kind, name, match[1] or "")
+    return Product("unknown", "an MPI that does not say what it is", "")
 
 
-def wrapper_says(wrapper: Path) -> tuple[str, str]:
+def wrapper_says(wrapper: Path) -> Product:
     """Kind and version in the wrapper's own words."""
     said = ask([wrapper, "--showme:version"], seconds=30)
     if said.code == 0 and "Open MPI" in said.output:
-        return kind_and_version(said.output)
+        return product(said.output)
     said = ask([wrapper, "-v"], seconds=30)
-    return kind_and_version(said.output + said.errors)
+    return product(said.output + said.errors)
 
 
 def _wheels(kinds: Iterable[str]) -> Iterator[tuple[str, Path]]:
@@ -83,7 +93,7 @@ def _wheels(kinds: Iterable[str]) -> Iterator[tuple[str, Path]]:
                 wrapper = resolve_toolchain("wheel", Path(folder), kind).wrapper_path
             except CollpressError:
                 wrapper = wheel_program("mpicxx")  # there may be a wheel all the same, and no compiler
-        if os.access(wrapper, os.X_OK) and wrapper_says(wrapper)[0] == kind:
+        if os.access(wrapper, os.X_OK) and wrapper_says(wrapper).kind == kind:
             yield "wheel", wrapper
 
 
@@ -97,9 +107,8 @@ def _on_path() -> Iterator[tuple[str, Path]]:
 
 
 def _installation(source: str, wrapper: Path) -> Installation:
-    kind, version = wrapper_says(wrapper)
     lacks = []
     if source != "wheel":
         lacks += [f"bin/{name}" for name in ("mpicxx", "mpiexec") if not os.access(wrapper.parent / name, os.X_OK)]
         lacks += [] if mpi_library(str(wrapper)) else ["lib/libmpi.so"]
-    return Installation(kind, version, source, wrapper, tuple(lacks))
+    return Installation(wrapper_says(wrapper), source, wrapper, tuple(lacks))

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collpress.doctor.draft import NAMES
-from collpress.doctor.installations import kind_and_version, wrapper_says
+from collpress.doctor.installations import product, wrapper_says
 from collpress.doctor.programs import Answer, ask
 from collpress.doctor.result import Result, note, ok, problem, skipped
 from collpress.errors import CollpressError
@@ -69,17 +68,17 @@ def wrapper(platform: Platform, folder: Path) -> tuple[Result, Toolchain | None]
     except CollpressError as error:
         return problem(check, error.what, error.fix), None
     path = toolchain.wrapper_path
-    kind, version = wrapper_says(path)
-    if kind == "unknown":
+    seen = wrapper_says(path)
+    if seen.kind == "unknown":
         said = f"{path} does not say which MPI it belongs to"
         return problem(check, said, "check that toolchain.from is the prefix of a complete MPI installation"), None
-    if kind != wanted.mpi:
-        said = f"{path} belongs to {NAMES.get(kind, kind)} {version}, but toolchain.mpi says {wanted.mpi}"
+    if seen.kind != wanted.mpi:
+        said = f"{path} belongs to {seen}, but toolchain.mpi says {wanted.mpi}"
         return problem(check, said, "correct toolchain.mpi or toolchain.from in the platform file"), None
     if mpi_library(toolchain.wrapper) is None:
         said = f"{path} has no libmpi.so under its own prefix"
         return problem(check, said, "name the prefix that holds bin/mpicxx and lib/libmpi.so in toolchain.from"), None
-    return ok(check, f"{NAMES.get(kind, kind)} {version}, {path}"), toolchain
+    return ok(check, f"{seen}, {path}"), toolchain
 
 
 def launcher(toolchain: Toolchain) -> Result:
@@ -109,13 +108,13 @@ def hello(
         fix = "mend the installation that toolchain.from names; unset variables that change its wrapper"
         return problem(check, f"the wrapper does not make a program: {built.last_words}", fix), None
     launch = launch_of(platform, machine, RANKS)
-    start = Launcher(find_mpiexec(toolchain.wrapper), RANKS, launch.binding, launch.environment)
+    start = Launcher(find_mpiexec(toolchain.wrapper), RANKS, launch.binding, launch.environment, toolchain.mpi)
     try:
         command_line = start.command(program, [])
     except CollpressError as error:
         return problem(check, error.what, error.fix), None
     with session() as folders:
-        said = ask(command_line, seconds=seconds, environment=start.variables(folders))
+        said = ask(command_line, seconds=seconds, environment=start.variables(folders), mark=folders.temporary)
     return _judged(check, said, toolchain)
 
 
@@ -138,11 +137,11 @@ def _judged(check: str, said: Answer, toolchain: Toolchain) -> tuple[Result, Hel
     if world["sum"] != RANKS * (RANKS + 1) // 2:
         found = f"MPI_Allreduce gave {world['sum']}, not {RANKS * (RANKS + 1) // 2}"
         return problem(check, found, "do not measure with this MPI library"), None
-    kind, version = kind_and_version(world["library"])
-    if kind != toolchain.mpi:
-        found = f"the program ran with {NAMES.get(kind, kind)} {version}, but toolchain.mpi says {toolchain.mpi}"
+    seen = product(world["library"])
+    if seen.kind != toolchain.mpi:
+        found = f"the program ran with {seen}, but toolchain.mpi says {toolchain.mpi}"
         return problem(check, found, "unset LD_LIBRARY_PATH in the platform's environment"), None
-    verdict = ok(check, f"one world of {RANKS}, {NAMES.get(kind, kind)} {version}")
+    verdict = ok(check, f"one world of {RANKS}, {seen}")
     return verdict, Hello(world["tick_s"], world["step_s"])
 
 

@@ -32,9 +32,15 @@ class Answer:
 
 def ask(
     command: Sequence[str | Path], *, seconds: float = 60, environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
+    mark: Path | None = None,
 ) -> Answer:  # fmt: skip
-    """Run a program to its end, or to the limit of `seconds`; every process that it started ends with it."""
+    """Run a program to its end, or to the limit of `seconds`; every process that it started ends with it.
+
+    Parameters
+    ----------
+    mark : the TMPDIR in `environment`, where the program starts others that leave its session, as launchers do.
+    """
+    known_by = f"TMPDIR={mark}" if mark else ""
     try:
         process = subprocess.Popen(
             [str(word) for word in command],
@@ -42,7 +48,6 @@ def ask(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=os.environ if environment is None else environment,
-            cwd=folder,
             text=True,
             encoding="utf-8",
             errors="replace",
@@ -54,10 +59,10 @@ def ask(
     try:
         output, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        end_session(process.pid)
+        end_session(process.pid, mark=known_by)
         output, errors = process.communicate()
         return Answer(None, output, errors, f"no end within {seconds:g} s, killed")
     finally:
-        end_session(process.pid)
+        end_session(process.pid, mark=known_by)
     how = how_it_ended(process.returncode) if process.returncode else "exit code 0"
     return Answer(process.returncode, output, errors, how)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from collpress.doctor.programs import ask
 from collpress.doctor.result import Result, note, ok, problem
-from collpress.execute.launcher import SHARED_MEMORY
+from collpress.execute.shared_memory import SHARED_MEMORY
 from collpress.layout import RESULTS
 
 ROOM = 1 << 30

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from collpress.doctor.compiler import shims
-from collpress.doctor.installations import Installation, installations, kind_and_version
+from collpress.doctor.installations import Installation, installations, product
 from collpress.doctor.programs import ask
 from collpress.errors import CollpressError
 from collpress.execute.toolchain import find_compiler
@@ -74,12 +74,9 @@ def _compiler() -> tuple[str, bool]:
 
 def _version(path: str) -> str:
     said = ask([path, "--version"], seconds=30)
-    kind, version = kind_and_version(said.output)
-    if kind != "unknown":
-        return f"{kind} {version}"
-    if "HYDRA" in said.output:
-        number = next((line.split()[-1] for line in said.output.splitlines() if "Version:" in line), "")
-        return f"mpich {number}".strip()
+    seen = product(said.output)
+    if seen.kind != "unknown":
+        return str(seen)
     lines = said.output.strip().splitlines()
     return lines[0] if said.code == 0 and lines else said.last_words
 
