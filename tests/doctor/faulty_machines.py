@@ -20,11 +20,12 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
-def platform_from(prefix: str, mpi: str = "openmpi", ranks: int = 2) -> Platform:
+def platform_from(prefix: str, mpi: str = "openmpi", ranks: int = 2, oversubscribe: bool = True) -> Platform:
     """A platform whose MPI lies under `prefix`."""
     return platform_text(
         f"title: made up\ntoolchain: {{mpi: {mpi}, from: {prefix!r}}}\nlauncher: mpiexec\n"
-        f"limits: {{ranks_per_node: {ranks}}}\nbackends: {{mpi: {{controls: openmpi}}}}\n"
+        f"limits: {{ranks_per_node: {ranks}, oversubscribe: {str(oversubscribe).lower()}}}\n"
+        f"backends: {{mpi: {{controls: {mpi}}}}}\n"
     )
 
 

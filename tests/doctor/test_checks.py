@@ -141,7 +141,8 @@ def test_a_coarse_clock_is_a_problem() -> None:
     assert clock.mpi_wtime(None).verdict == "skipped"
 
 
-def test_more_ranks_than_cpus_are_noted() -> None:
+def test_more_ranks_than_cpus_are_noted_unless_the_platform_refuses_them() -> None:
+    assert processors.oversubscription(platform_from("wheel", ranks=4, oversubscribe=False), MACHINE).verdict == "ok"
     assert processors.oversubscription(platform_from("wheel", ranks=4), MACHINE).verdict == "note"
     assert processors.oversubscription(platform_from("wheel", ranks=2), MACHINE).verdict == "ok"
 

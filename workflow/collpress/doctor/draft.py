@@ -59,7 +59,7 @@ def _chosen(seen: Survey, kind: str | None) -> Installation:
     raise CollpressError(
         f"no MPI{f' of the kind {kind}' if kind else ''} that collpress can measure with was found",
         allowed=f"{' or '.join(allowed)}, with mpicxx, mpiexec and its library under one prefix; found: {others}",
-        fix="./run sets up Open MPI's wheel; or put another MPI's bin folder on PATH",
+        fix="./run sets up Open MPI's wheel, collpress build --platform mpich MPICH's; or put another's bin on PATH",
     )
 
 

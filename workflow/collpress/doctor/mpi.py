@@ -91,7 +91,8 @@ def launcher(toolchain: Toolchain) -> Result:
     lines = (said.output or said.errors).strip().splitlines()
     if said.code != 0 or not lines:
         return note(check, f"{path} does not say its version: {said.last_words}")
-    return ok(check, f"{path}: {lines[0]}")
+    seen = product(said.output)
+    return ok(check, f"{path}: {lines[0] if seen.kind == 'unknown' else seen}")
 
 
 def hello(

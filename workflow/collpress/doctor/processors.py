@@ -17,11 +17,13 @@ _LOOKS, _EVERY_S = 11, 0.05
 def oversubscription(platform: Platform, machine: Machine) -> Result:
     """How many ranks the platform allows on how many processors."""
     check, ranks = "ranks and CPUs", platform.limits.ranks_per_node
+    if ranks > machine.cpus and not platform.limits.oversubscribe:
+        return ok(check, f"{machine.cpus} CPUs; more ranks than that are unsupported, as the platform says")
     if ranks > machine.cpus:
         return note(
             check,
             f"up to {ranks} ranks on {machine.cpus} CPUs: points with more than {machine.cpus} are oversubscribed, "
-            "their ranks yield while they wait, and their times say little of a machine with enough CPUs",
+            "and their times say little of a machine with enough CPUs",
         )
     threads = "" if ranks <= machine.cores else f", on {machine.cores} cores: two hardware threads of a core share it"
     return ok(check, f"up to {ranks} ranks on {machine.cpus} CPUs{threads}")
