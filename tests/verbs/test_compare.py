@@ -62,8 +62,8 @@ def test_points_stand_side_by_side_with_ratio_limits_and_a_word(
     rows = [line.split() for line in said.splitlines()]
     assert ["2.1", "us", "1.1", "us", "0.524", "0.476", "..", "0.575", "better"] in rows
     assert "A: quick/one, ring 1.0\nB: quick/two, tree 1.0" in said
-    assert "tuning: A ok; B crashed: killed by SIGSEGV (1)" in said
-    assert "tuning: A ok; B does not have it (1)" in said
+    assert "tuning: A ok; B crashed: killed by SIGSEGV (1: algorithm library:default, message_bytes 64)" in said
+    assert "tuning: A ok; B does not have it (1: algorithm library:ring, message_bytes 8)" in said
     assert "1 points compared: B is better in 1, worse in 0, no difference shown in 0" in said
     assert "not compared: 1 only in A, 1 only in B, 1 not ok in both" in said
     assert "1 in both (library:default); 1 only in A, 1 only in B" in said

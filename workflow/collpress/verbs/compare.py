@@ -149,8 +149,7 @@ def _tell(
 
 
 def _tell_experiment(experiment: str, pairs: list[Pair]) -> None:
-    varying = [name for name in pairs[0].factors if len({pair.factors[name] for pair in pairs}) > 1]
-    fixed = ", ".join(f"{name} {value}" for name, value in pairs[0].factors.items() if name not in varying)
+    varying, fixed = _parted([pair.factors for pair in pairs])
     rows = [[*varying, "A", "B", "B/A", "limits", "B is"]]
     for pair in pairs:
         low, high = pair.ratio.low, pair.ratio.high
@@ -174,9 +173,10 @@ def _tell_odd(comparison: Comparison) -> None:
     if groups:
         print("\nnot compared:")
     for (experiment, a, b), members in groups.items():
-        print(f"  {experiment}: A {a}; B {b} ({len(members)})")
-        for odd in members[:FEW]:
-            print(f"    {_label(odd.factors)}")
+        varying, fixed = _parted([odd.factors for odd in members])
+        print(f"  {experiment}: A {a}; B {b} ({len(members)}: {fixed})")
+        for odd in members[:FEW] if varying else []:
+            print("    " + ", ".join(f"{name} {odd.factors[name]}" for name in varying))
         if len(members) > FEW:
             print(f"    ... and {len(members) - FEW} more; --json has all")
 
@@ -186,9 +186,11 @@ def _told(side: Side) -> str:
     return f"{word}: {side.reason}" if side.reason else word
 
 
-def _label(factors: dict[str, int | str]) -> str:
-    """Only what tells a point from others."""
-    return ", ".join(f"{name} {value}" for name, value in factors.items() if value not in ("none", "pattern"))
+def _parted(points: list[dict[str, int | str]]) -> tuple[list[str], str]:
+    """The factors in which points differ, and in words those in which they do not."""
+    varying = [name for name in points[0] if len({point[name] for point in points}) > 1]
+    fixed = (f"{name} {value}" for name, value in points[0].items() if name not in varying)
+    return varying, ", ".join(fixed)
 
 
 def _tell_summary(comparison: Comparison) -> None:
