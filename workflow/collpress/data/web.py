@@ -61,7 +61,7 @@ def _fetch(source: UrlSource, path: Path, dataset: str) -> None:
         try:
             _fetch_from(address, source, path)
             return
-        except requests.RequestException as error:  # before OSError, which it is as well
+        except (requests.RequestException, ValueError) as error:  # the one is an OSError too, the other a bad header
             reason = _reason(error)
         except OSError as error:
             raise unwritable(path, error) from None
@@ -80,12 +80,8 @@ def _fetch(source: UrlSource, path: Path, dataset: str) -> None:
 
 def _fetch_from(address: str, source: UrlSource, path: Path) -> None:
     """Fetch from one address; the file takes its place only when it has the right hash."""
-    download = _Download(source)
     pooch.get_logger().setLevel("WARNING")  # it would announce each file in its own words
-    try:
-        pooch.retrieve(address, f"sha256:{source.sha256}", source.file, path.parent, downloader=download)
-    except ValueError:  # pooch says so of another hash; its words hold a long address
-        raise _Refused(f"wrong checksum: expected sha256 {source.sha256}, found {download.sha256}") from None
+    pooch.retrieve(address, f"sha256:{source.sha256}", source.file, path.parent, downloader=_Download(source))
 
 
 class _Refused(requests.RequestException):
@@ -93,19 +89,19 @@ class _Refused(requests.RequestException):
 
 
 class _Download:
-    """A downloader for pooch: its own for HTTP, watched for redirections, length and progress."""
+    """A downloader for pooch: its own for HTTP, watched for redirections, length, hash and progress."""
 
     def __init__(self, source: UrlSource) -> None:
         self._source = source
-        self.sha256 = ""
 
-    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
+    def __call__(self, url: str, output_file: str, caller: Any) -> None:
         with Path(output_file).open("wb") as target:
             watched = _Watched(target, self._source)
-            self._downloader(url)(url, watched, pooch)
-        self.sha256 = watched.digest.hexdigest()
+            self._downloader(url)(url, watched, caller)
         if watched.count != self._source.bytes:
             raise _Refused(f"it ended after {watched.count} of {self._source.bytes} bytes")
+        if (found := watched.digest.hexdigest()) != self._source.sha256:
+            raise _Refused(f"wrong checksum: expected sha256 {self._source.sha256}, found {found}")
 
     def _downloader(self, url: str) -> Any:
         def follow(response: requests.Response, **_: Any) -> None:
@@ -151,7 +147,7 @@ def _shown(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _reason(error: requests.RequestException) -> str:
+def _reason(error: Exception) -> str:
     """Why a server's answer is of no use, in few words and without the addresses that it was redirected to."""
     if isinstance(error, _Refused):
         return str(error)
