@@ -17,6 +17,7 @@ from collpress.data.generate import generate
 from collpress.data.readers import netcdf, pp, raw
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
+from collpress.data.stock import to_fetch
 from collpress.errors import CollpressError
 from collpress.files import require_room, sha256_of, write_atomically
 
@@ -46,7 +47,7 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
     present = _present(entry, results)
     if present is not None:
         return present
-    require_room(values_path.parent, entry.bytes)
+    require_room(values_path.parent, entry.bytes + sum(to_fetch([entry], results).values()))
     values, missing_value = _values(entry, results / "cache")
     if values.shape != entry.shape:
         raise CollpressError(

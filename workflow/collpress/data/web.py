@@ -24,6 +24,8 @@ from collpress.files import make_directory, require_room, sha256_of, unwritable
 _BLOCK = 1 << 18
 _CONNECT_S, _SILENCE_S = 10.0, 60.0
 """Patience with a server that does not answer, and with one that stops sending."""
+_WORDS = 120
+"""Letters of a library's message that are shown: some hold what the server sent."""
 _LINES = 10
 """Most lines of progress for one file; a small one has fewer."""
 
@@ -73,7 +75,7 @@ def _fetch(source: UrlSource, path: Path, dataset: str) -> None:
     raise CollpressError(
         f"cannot fetch {source.file}\n    " + "\n    ".join(said) + there,
         where=dataset,
-        fix=f"try again, or without a network: put the file there by hand as {path}"
+        fix=f"try again; without a network, get the file elsewhere and put it at {path}"
         f" ({source.bytes} bytes, sha256 {source.sha256})",
     )
 
@@ -157,7 +159,9 @@ def _reason(error: Exception) -> str:
         return "no answer in time"
     cause = _deepest(error)
     text = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
-    return re.sub(r"\?\S+", "?...", text) or type(error).__name__
+    kinds = ((requests.exceptions.ChunkedEncodingError, "broken off: "), (requests.RequestException, ""))
+    prefix = next((prefix for kind, prefix in kinds if isinstance(error, kind)), "a bad header: ")
+    return prefix + (re.sub(r"\?\S+", "?...", text)[:_WORDS] or type(error).__name__)
 
 
 def _deepest(error: BaseException) -> BaseException:
