@@ -66,12 +66,12 @@ def test_without_fluctuations_it_is_hollands_profile() -> None:
 
 @pytest.mark.usefixtures("calm")
 def test_it_weakens_and_widens_with_height_and_ends_at_the_top() -> None:
-    u, v = (generate(f"vortex-{c}", 7, (20, 256, 256)).astype(np.float64) for c in "uv")
+    u, v = (generate(f"vortex-{c}", 7, (20, 128, 128)).astype(np.float64) for c in "uv")
     speed = np.hypot(u, v)
     strongest = speed.max(axis=(1, 2))
     assert np.all(np.diff(strongest[:16]) < 0)
     assert strongest[16:].max() == 0.0
-    radii = [_towards(256)[2].ravel()[speed[level].argmax()] for level in (0, 8, 15)]
+    radii = [_towards(128)[2].ravel()[speed[level].argmax()] for level in (0, 8, 15)]
     assert radii[0] < radii[1] < radii[2]
 
 
