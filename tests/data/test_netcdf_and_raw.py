@@ -80,6 +80,13 @@ def test_packed_values_are_refused(tmp_path: Path, attribute: str) -> None:
         netcdf.read(_netcdf(tmp_path / "a.nc", **{attribute: 2.0}), "wind")
 
 
+def test_two_different_values_for_no_data_are_refused(tmp_path: Path) -> None:
+    one, other = np.float32(1.0e20), np.float32(-999.0)
+    with pytest.raises(CollpressError, match=r"1\.00000002004\d+e\+20 and -999\.0"):
+        netcdf.read(_netcdf(tmp_path / "a.nc", _FillValue=one, missing_value=other), "wind")
+    assert netcdf.read(_netcdf(tmp_path / "b.nc", _FillValue=one, missing_value=one), "wind")[1] == one
+
+
 def test_text_is_no_field(tmp_path: Path) -> None:
     with netCDF4.Dataset(tmp_path / "a.nc", "w") as content:
         content.createVariable("name", str, ())

@@ -24,12 +24,13 @@ def read(path: Path, name: str) -> tuple[npt.NDArray[np.float32], float | None]:
 
     Errors
     ------
-    CollpressError: not NetCDF or damaged; no such variable, with the nearest; not float32; packed.
+    CollpressError: not NetCDF or damaged; no such variable, with the nearest; not float32; packed; two
+    different values for no data.
     """
     try:
         with netCDF4.Dataset(path) as content:
             return _values(content, name, path)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         text = getattr(error, "strerror", None) or error
         raise CollpressError(f"cannot read it as NetCDF: {text}", where=str(path)) from None
 
@@ -46,7 +47,11 @@ def _values(content: netCDF4.Dataset, name: str, path: Path) -> tuple[npt.NDArra
     packed = [attribute for attribute in _PACKING if attribute in attributes]
     if packed:
         raise CollpressError(f"the values are packed ({', '.join(packed)})", where=where, allowed="unpacked float32")
-    variable.set_auto_maskandscale(False)
-    declared = [float(variable.getncattr(attribute)) for attribute in _MISSING if attribute in attributes]
+    given = [variable.getncattr(attribute) for attribute in _MISSING if attribute in attributes]
+    declared = [float(value) for value in np.ravel(given)]
+    if len(set(map(str, declared))) > 1:
+        said = " and ".join(map(str, declared))
+        raise CollpressError(f"two values stand for no data: {said}", where=where, allowed="one")
+    variable.set_auto_maskandscale(False)  # plain values, without a mask beside them
     values: npt.NDArray[np.float32] = np.asarray(variable[...])
     return values, declared[0] if declared else None
