@@ -20,9 +20,17 @@ ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "config" / "datasets.yaml"
 
 
-def test_the_shipped_registry_has_the_met_office_fields_and_every_generator() -> None:
+ISABEL = {"u", "v", "w", "p", "tc", "cloud", "precip", "qcloud", "qgraup", "qice", "qrain", "qsnow", "qvapor"}
+LOGARITHMS = {"cloud", "precip", "qcloud", "qgraup", "qice", "qrain", "qsnow"}
+KATRINA = {"u", "v", "w", "p", "t", "qvapor", "qcloud", "qrain"}
+
+
+def test_the_shipped_registry_has_every_field_and_every_generator() -> None:
     registry = load_registry(SHIPPED)
-    assert {"colpex/theta", "colpex/pressure"} | {f"synthetic/{name}" for name in names()} == set(registry)
+    expected = {"colpex/theta", "colpex/pressure"} | {f"synthetic/{name}" for name in names()}
+    expected |= {f"isabel/{name}" for name in ISABEL | {f"{name}-log10" for name in LOGARITHMS}}
+    expected |= {f"katrina/{name}" for name in KATRINA}
+    assert set(registry) == expected
     assert all(entry.id == dataset for dataset, entry in registry.items())
     assert {e.pypi.pp.stash for e in registry.values() if e.pypi} == {4, 408}
 
@@ -32,8 +40,41 @@ def test_each_shipped_entry_has_its_own_checksum_and_a_licence_whose_file_exists
     assert len({e.sha256 for e in registry.values()}) == len(registry)
     for entry in registry.values():
         for name in re.findall(r"resources/\S+\.md", entry.licence):
-            assert entry.id in (ROOT / name).read_text(encoding="utf-8")
+            assert f"`{entry.id}`" in (ROOT / name).read_text(encoding="utf-8")
         assert entry.synthetic or "resources/licences/" in entry.licence
+
+
+def test_isabel_is_fetched_field_by_field_from_a_pinned_revision_and_says_whom_to_thank() -> None:
+    fields = {d.partition("/")[2]: e for d, e in load_registry(SHIPPED).items() if d.startswith("isabel/")}
+    assert len({e.url.sha256 for e in fields.values() if e.url}) == 20
+    for name, entry in fields.items():
+        assert entry.url is not None
+        stem, _, log10 = name.partition("-")
+        assert entry.url.file == f"{stem.upper()}f48.{'log10.' if log10 else ''}bin.f32"
+        assert [a.rpartition("/")[2] for a in entry.url.addresses] == [entry.url.file]
+        assert all(re.search("/resolve/[0-9a-f]{40}/100x500x500/", a) for a in entry.url.addresses)
+        assert (entry.url.bytes, entry.shape, entry.sha256) == (100_000_000, (100, 500, 500), entry.url.sha256)
+        assert "redistribution not granted" in entry.licence
+        assert "courtesy of NCAR" in str(entry.acknowledgement)
+        assert "over the land" in str(entry.note) or "land is set to 0" in str(entry.note)
+
+
+def test_katrina_has_two_pinned_mirrors_of_one_file() -> None:
+    fields = [e for d, e in load_registry(SHIPPED).items() if d.startswith("katrina/")]
+    assert len({e.url.sha256 for e in fields if e.url}) == 1
+    for entry in fields:
+        assert entry.url is not None
+        assert entry.url.netcdf is not None
+        assert entry.url.netcdf.variable.lower() == entry.id.partition("/")[2]
+        assert len(entry.url.addresses) == 2
+        assert all(re.search("/[0-9a-f]{40}/", address) for address in entry.url.addresses)
+
+
+def test_what_is_synthetic_says_so_in_its_id_and_the_vortex_in_its_title() -> None:
+    for dataset, entry in load_registry(SHIPPED).items():
+        assert entry.synthetic == dataset.startswith("synthetic/")
+        if "vortex" in dataset:
+            assert "synthetic stand-in for Hurricane ISABEL, made by collpress, not a simulation" in entry.title
 
 
 def test_it_is_loaded_without_numpy_so_that_a_workflow_parses_quickly() -> None:
@@ -50,6 +91,44 @@ def test_an_unknown_id_is_answered_with_the_nearest_known_one() -> None:
     ) as caught:
         find(load_registry(SHIPPED), "colpex/teta", SHIPPED)
     assert str(SHIPPED) in str(caught.value)
+
+
+FORBIDDEN = [
+    "http://example.invalid/a",
+    "http://127.0.0.1.example.invalid/a",
+    "http://127.0.0.1@example.invalid/a",
+    "ftp://example.invalid/a",
+    "file:///etc/passwd",
+    "example.invalid/a",
+    "https://",
+    "https:///etc/passwd",
+    "https://me:secret@example.invalid/a",
+    "https://example.invalid:port/a",
+    "https://example.invalid/a b",
+    "https://example.invalid/\na",
+    "https://example.invalid/a#b",
+]
+
+
+def _add_url(**change: Any) -> Callable[[dict[str, Any]], Any]:
+    """A document with one more entry, right but for the changes to its url."""
+
+    def changed(document: dict[str, Any]) -> None:
+        url: dict[str, Any] = {"file": "wind.f32", "bytes": 96, "sha256": "1" * 64, "raw": {"byte_order": "big"}}
+        url |= {"addresses": ["https://example.invalid/{file}"], **change}
+        entry = {**document["datasets"]["tiny/theta"], "shape": [4, 6], "url": {k: v for k, v in url.items() if v}}
+        del entry["pypi"]
+        document["datasets"]["tiny/wind"] = entry
+
+    return changed
+
+
+def test_an_address_may_leave_the_files_name_to_the_registry(world: World) -> None:
+    _add_url()(world.document)
+    world.rewrite()
+    url = load_registry(world.registry)["tiny/wind"].url
+    assert url is not None
+    assert url.addresses == ("https://example.invalid/wind.f32",)
 
 
 def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
@@ -75,7 +154,7 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
         ),
         pytest.param(_entry(lambda e: e.update(shape=[])), "tiny/theta.shape", "at least 1", id="no-shape"),
         pytest.param(_entry(lambda e: e.update(dtype="float16")), "tiny/theta.dtype", "float32", id="dtype"),
-        pytest.param(_entry(lambda e: e.pop("pypi")), "tiny/theta", "one of pypi and generator", id="no-source"),
+        pytest.param(_entry(lambda e: e.pop("pypi")), "tiny/theta", "one of pypi, url and generator", id="no-source"),
         pytest.param(
             _entry(lambda e: e["pypi"].update(member="../../etc/passwd")), "pypi.member", "without ..", id="traversal"
         ),
@@ -100,6 +179,30 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
             "datasets.Tiny",
             "cannot be an id",
             id="id",
+        ),
+        *(
+            pytest.param(
+                _add_url(addresses=["https://example.invalid/a", address]),
+                "tiny/wind.url.addresses[1]",
+                "allowed: https://",
+                id=f"address-{position}",
+            )
+            for position, address in enumerate(FORBIDDEN)
+        ),
+        pytest.param(_add_url(addresses=[]), "tiny/wind.url", '"addresses" is missing', id="no-address"),
+        pytest.param(_add_url(file="../wind.f32"), "tiny/wind.url.file", "pattern", id="url-file-outside"),
+        pytest.param(_add_url(file=".wind.lock"), "tiny/wind.url.file", "pattern", id="url-file-hidden"),
+        pytest.param(_add_url(raw=None), "tiny/wind.url", "one of raw and netcdf", id="no-format"),
+        pytest.param(_add_url(netcdf={"variable": "U"}), "tiny/wind.url", "one of raw and netcdf", id="two-formats"),
+        pytest.param(
+            _add_url(raw={"byte_order": "litle"}), "url.raw.byte_order", 'did you mean "little"', id="byte-order"
+        ),
+        pytest.param(_add_url(bytes=95), "tiny/wind", "this shape has 96 bytes, the source says 95", id="raw-bytes"),
+        pytest.param(
+            _add_url(file="tiny_fields-1.0-py3-none-any.whl"),
+            "tiny/wind.url.file",
+            "the name of another file in tiny/theta",
+            id="two-files-of-one-name",
         ),
         pytest.param(lambda d: d.update(schema=2), "schema", "1", id="schema"),
     ],

@@ -15,7 +15,7 @@ import pytest
 from handmade import World
 
 from collpress.data import download
-from collpress.data.registry import PypiSource
+from collpress.data.sources import PypiSource
 from collpress.data.turn import turn
 from collpress.errors import CollpressError
 

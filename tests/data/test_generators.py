@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collpress.data.arithmetic import elementary, fourier, quantiles
+from collpress.data.arithmetic import elementary, fourier, quantiles, random_field
 from collpress.data.arithmetic.words import Uniforms
 from collpress.data.generate import generate
 from collpress.data.generators import names, power_law
@@ -31,6 +31,9 @@ PINNED = {
     "power-law": "b5017a26daddefb691f00d092c238601135e2b34de9e10a1f5d1c1f479ca83a4",
     "sparse": "7f18c2d65c5979b72275ef3e342b0ac04b1533837b1312d0d8581c3f9f48eca3",
     "student-t": "d15ddf4333edd1f454e0028f50d2e488005db3c093e87cfef22e0f8b0a8edae5",
+    "vortex-pressure": "2d511162214823ab2b7c88a77abefc5db76474f35c448c20930cc06280180904",
+    "vortex-u": "6f2f00969671e881cdc83eecdc4bb4c3bb9ca4cdcfa567e73aa17ea0823eefd3",
+    "vortex-v": "d220fa05ff1c69e142a062f15834993db66f15e4294484d3347079180575027e",
 }
 COUNT = 1 << 20
 
@@ -108,6 +111,12 @@ def test_uniform_numbers_are_odd_multiples_so_that_neither_tail_is_zero() -> Non
 def test_logarithm_and_cube_root_are_right_to_the_last_bits(x: float) -> None:
     assert elementary.logarithm(np.array([x]))[0] == pytest.approx(math.log(x), rel=1e-15, abs=4e-16)
     assert elementary.cube_root(np.array([x]))[0] == pytest.approx(math.cbrt(x), rel=1e-15)
+
+
+@settings(max_examples=300)
+@given(st.floats(-700.0, 700.0))
+def test_exponential_is_right_to_the_last_bits(x: float) -> None:
+    assert elementary.exponential(np.array([x]))[0] == pytest.approx(math.exp(x), rel=1e-15)
 
 
 @given(st.lists(st.integers(-(2**40), 2**40)))
@@ -190,7 +199,7 @@ def _hermitian(half: np.ndarray) -> np.ndarray:
 
 def test_the_power_law_field_is_the_same_construction_by_numpys_transform() -> None:
     shape = (32, 16, 64)
-    re, im = power_law.spectrum(3, shape)
+    re, im = random_field.spectrum(3, shape, power_law.five_thirds)
     field = np.fft.irfftn(_hermitian(re + 1j * im), s=shape, axes=(0, 1, 2))
     field /= field.std()
     k = [np.fft.fftfreq(n, 1 / n) * (64 // n) for n in shape[:2]]

@@ -68,6 +68,8 @@ def test_values_are_little_endian_and_the_sidecar_describes_them(world: World, g
         "synthetic": False,
         "licence": "free",
         "citation": "nobody",
+        "acknowledgement": None,
+        "note": None,
         "native_dtype": "float32",
     }
     assert {key: content[key] for key in expected} == expected
@@ -270,7 +272,7 @@ def test_list_and_info_print_json_and_text(world: World, capsys: pytest.CaptureF
     assert _run(world, "list") == 0
     assert _run(world, "info", THETA) == 0
     text = capsys.readouterr().out
-    assert "480 B  float32  prepared" in text
+    assert "2 x 3 x 4 x 5         prepared" in text
     assert "nobody" in text
 
 

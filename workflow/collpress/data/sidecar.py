@@ -48,6 +48,10 @@ class Sidecar(BaseModel):
     source: dict[str, Any]
     licence: str
     citation: str
+    acknowledgement: str | None = None
+    """What the owners of the data ask to be said where results are published."""
+    note: str | None = None
+    """What one must know of the values before using them."""
     native_dtype: str
 
     @model_validator(mode="after")

@@ -16,8 +16,15 @@ SHOWN = 8
 """Combinations listed for one reason; the rest are counted."""
 
 
-def plan_json(campaign: Campaign, platform: Platform, expansion: Expansion, batches: int) -> dict[str, Any]:
-    """Machine-readable plan: one row an experiment, every point, every exclusion."""
+def plan_json(
+    campaign: Campaign, platform: Platform, expansion: Expansion, batches: int, fetch: Mapping[str, int]
+) -> dict[str, Any]:
+    """Machine-readable plan: one row an experiment, every point, every exclusion.
+
+    Parameters
+    ----------
+    fetch : files that must be downloaded first, by name, and their bytes.
+    """
     runnable = _runnable(expansion)
     return {
         "campaign": campaign.name,
@@ -26,6 +33,7 @@ def plan_json(campaign: Campaign, platform: Platform, expansion: Expansion, batc
         "unknown": expansion.unknown,
         "at_least": expansion.at_least,
         "cost": cost((p.factors for p in runnable), batches, campaign.measure).as_json(),
+        "fetch": dict(fetch),
         "experiments": [_experiment(name, expansion) for name in campaign.experiments],
         "points": [vars(p) for p in expansion.points],
         "excluded": [vars(e) for e in expansion.excluded],
@@ -33,7 +41,9 @@ def plan_json(campaign: Campaign, platform: Platform, expansion: Expansion, batc
     }
 
 
-def plan_text(campaign: Campaign, platform: Platform, expansion: Expansion, batches: int) -> str:
+def plan_text(
+    campaign: Campaign, platform: Platform, expansion: Expansion, batches: int, fetch: Mapping[str, int]
+) -> str:
     """The same for people."""
     total = cost((p.factors for p in _runnable(expansion)), batches, campaign.measure)
     count = f"{total.points} points"
@@ -49,6 +59,11 @@ def plan_text(campaign: Campaign, platform: Platform, expansion: Expansion, batc
         f"  at most {_duration(total.seconds)}; one call of each point sends {_bytes(total.bytes_per_iteration)};"
         f" at most {_bytes(total.memory_per_rank)} of buffers a rank",
     ]
+    if fetch:
+        files = "file" if len(fetch) == 1 else "files"
+        lines.append(
+            f"  {sum(fetch.values()) / 1e6:,.1f} MB of data to fetch first ({len(fetch)} {files}: {', '.join(fetch)})"
+        )
     lines += _section("not known before the build (run the inventory, or ./run):", expansion.unknown)
     lines += _section("excluded:", _grouped(expansion.excluded, lambda e: e.why))
     lines += _section(

@@ -1,7 +1,8 @@
 """List, describe, prepare and check datasets.
 
 The registry is config/datasets.yaml; a prepared dataset is results/data/ID.bin (little-endian, C order) with its
-sidecar ID.json. Data from outside are fetched with pip from the index that it is configured for, and checked by sha256.
+sidecar ID.json. Data from outside come with pip from the index that it is configured for, or over HTTPS from the
+addresses that the registry lists; all are checked by sha256. Without a network, the error says which file to put where.
 
   list            every dataset of the registry, and whether it is prepared
   info ID         what a dataset is, where it comes from, its licence and how to cite it
@@ -15,10 +16,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from collpress.data.registry import Entry, find, load_registry
+from collpress.data.stock import is_prepared, to_fetch
 from collpress.errors import CollpressError
 
 
@@ -64,24 +67,43 @@ def _list(registry: dict[str, Entry], args: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=1))
         return 0
     width = max((len(row["id"]) for row in rows), default=0)
-    for row in rows:
-        state = "prepared" if row["prepared"] else "-"
-        print(f"{row['id']:<{width}}  {row['bytes']:>12,} B  {row['dtype']}  {state:<8}  {row['title']}")
+    for group, members in groupby(rows, key=lambda row: row["id"].partition("/")[0]):
+        print(f"{group}:")
+        for row in members:
+            shape = " x ".join(map(str, row["shape"]))
+            print(f"  {row['id']:<{width}}  {row['dtype']}  {shape:<20}  {_state(row):<16}  {row['title']}")
+    missing = to_fetch(registry.values(), args.results)
+    prepared = sum(row["prepared"] for row in rows)
+    print(f"{len(rows)} datasets, {prepared} prepared; all others: {_megabytes(sum(missing.values()))} to fetch")
     return 0
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["prepared"]:
+        return "prepared"
+    return f"fetch {_megabytes(row['bytes_to_fetch'])}" if row["bytes_to_fetch"] else "to be made"
 
 
 def _info(entries: list[Entry], args: argparse.Namespace) -> int:
     (entry,) = entries
-    about: dict[str, Any] = {**_row(entry, args.results), "source": entry.source}
-    about |= {key: getattr(entry, key) for key in ("units", "missing", "sha256", "citation", "native_dtype")}
+    about = _row(entry, args.results)
     if args.json:
         print(json.dumps(about, indent=1))
         return 0
     about["shape"] = " x ".join(map(str, entry.shape)) + " (slowest axis first)"
     source = about.pop("source")
     for key, value in [*about.items(), *((f"source {k}", v) for k, v in source.items())]:
-        print(f"{key.replace('_', ' '):<22} {value}")
+        for position, line in enumerate(_lines(value)):
+            print(f"{'' if position else key.replace('_', ' '):<22} {line}")
     return 0
+
+
+def _lines(value: Any) -> list[str]:
+    """A value as people read it."""
+    if isinstance(value, dict):
+        return ["; ".join(f"{key}: {inner}" for key, inner in value.items()) or "-"]
+    words = {"None": "-", "True": "yes", "False": "no"}
+    return [words.get(str(v), str(v)) for v in (value if isinstance(value, list) else [value])]
 
 
 def _get(entries: list[Entry], args: argparse.Namespace) -> int:
@@ -110,14 +132,28 @@ def _verify(entries: list[Entry], args: argparse.Namespace) -> int:
 
 
 def _row(entry: Entry, results: Path) -> dict[str, Any]:
-    values = results / "data" / f"{entry.id}.bin"
-    return {
-        "id": entry.id,
-        "title": entry.title,
-        "dtype": entry.dtype,
+    """All that is known of a dataset without reading its values; sizes in bytes."""
+    plain = (
+        "id",
+        "title",
+        "note",
+        "synthetic",
+        "dtype",
+        "native_dtype",
+        "shape",
+        "elements",
+        "bytes",
+        "units",
+        "missing",
+    )
+    row = {key: getattr(entry, key) for key in (*plain, "sha256", "licence", "citation", "acknowledgement")}
+    return row | {
         "shape": list(entry.shape),
-        "bytes": entry.bytes,
-        "synthetic": entry.synthetic,
-        "licence": entry.licence,
-        "prepared": values.is_file() and values.with_suffix(".json").is_file() and values.stat().st_size == entry.bytes,
+        "prepared": is_prepared(entry, results),
+        "bytes_to_fetch": sum(to_fetch([entry], results).values()),
+        "source": entry.source,
     }
+
+
+def _megabytes(number: int) -> str:
+    return f"{number / 1e6:,.1f} MB"

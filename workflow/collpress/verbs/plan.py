@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 
-from collpress.layout import Places
+from collpress.data.registry import load_registry
+from collpress.data.stock import to_fetch
+from collpress.layout import RESULTS, Places
 from collpress.plan.batches import CAPACITY
 from collpress.plan.expansion import Expansion, expand
-from collpress.plan.inventory import known_offer, registered_datasets
+from collpress.plan.inventory import REGISTRY, known_offer, registered_datasets
 from collpress.plan.machine import this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
@@ -33,17 +35,19 @@ def run(args: argparse.Namespace) -> int:
     campaign, platform = load_campaign(args.campaign), load_platform(args.platform)
     datasets = registered_datasets()
     # Names that nothing stands behind are mistakes, and told here already.
-    datasets_needed(campaign, datasets)
+    needed = datasets_needed(campaign, datasets)
     refuse_unknown_plugins(campaign)
     figures_of(campaign)
     offer = known_offer(Places(campaign.name, platform.name))
     machine = this_machine()
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus)
     batches = _batches(expansion)
+    registry = load_registry(REGISTRY)
+    fetch = to_fetch((registry[name] for name in needed), RESULTS)
     if args.json:
-        print(json.dumps(plan_json(campaign, platform, expansion, batches), ensure_ascii=False))
+        print(json.dumps(plan_json(campaign, platform, expansion, batches, fetch), ensure_ascii=False))
     else:
-        print(plan_text(campaign, platform, expansion, batches))
+        print(plan_text(campaign, platform, expansion, batches, fetch))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Logarithm, cube root and sum from correctly rounded operations."""
+"""Logarithm, exponential, cube root and sum from correctly rounded operations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from collpress.data.arithmetic.words import Reals
 
 _LN2 = 0.6931471805599453
+_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 _SQRT_HALF = 0.7071067811865476
 
 
@@ -31,6 +32,24 @@ def logarithm(x: Reals) -> Reals:
     power *= _LN2
     power += series
     return power
+
+
+def exponential(x: Reals) -> Reals:
+    """e to the power of x, |x| ≤ 700, to about 2 ulp.
+
+    x = k ln 2 + r with |r| ≤ ½ ln 2; ln 2 in two parts, of which the first times k is exact; Taylor's series of e^r,
+    whose 14th power is below 1e-17.
+    """
+    power = np.rint(x / _LN2)
+    r = x - power * _LN2_HIGH
+    r -= power * _LN2_LOW
+    series = np.ones_like(r)
+    for n in range(14, 0, -1):
+        series *= r
+        series /= float(n)
+        series += 1.0
+    result: Reals = np.ldexp(series, power.astype(np.int32))
+    return result
 
 
 def cube_root(x: Reals) -> Reals:

