@@ -83,7 +83,7 @@ def test_values_come_back_within_the_stated_error(codec: Codec, dtype: str, kind
         judge(codec, kind(size).astype(dtype))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_values_at_any_bound_come_back_within_the_stated_error(
     codec: Codec, dtype: str, data: st.DataObject

@@ -157,7 +157,7 @@ def test_compiling_for_fused_multiply_add_changes_no_stream(deltapack: Codec, pl
         assert violations(values, native.decompress(stream, values.size, values.dtype, bound), bound) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(1, 2000),

@@ -48,7 +48,7 @@ def nearest_bf16(value: float) -> float:
     return best[1]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.floats(-(2.0**127), 2.0**127, width=32))
 def test_bf16_rounds_floats_to_nearest_even(bf16: Codec, value: float) -> None:
     assert round_trip(bf16, np.array([value], np.float32))[0] == np.float32(nearest_bf16(value))
@@ -87,7 +87,7 @@ def test_bf16_worst_error_is_reached_but_not_exceeded(bf16: Codec, largest: floa
     assert stated <= max(2 * error, 2.0**-133)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(hnp.arrays("float32", st.integers(1, 400), elements=st.floats(-(2.0**100), 2.0**100, width=32)))
 def test_int8_rounds_to_nearest_even_steps_of_its_groups(int8: Codec, values: Array) -> None:
     back = round_trip(int8, values)

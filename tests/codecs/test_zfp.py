@@ -39,7 +39,7 @@ def test_a_smooth_field_is_compressed_within_the_bound(zfp: Codec) -> None:
     assert violations(values, zfp.decompress(stream, values.size, np.float32, bound), bound) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(1, 700),

@@ -103,14 +103,13 @@ def test_uniform_numbers_are_odd_multiples_so_that_neither_tail_is_zero() -> Non
     assert abs(np.histogram(u, 16, (0, 1))[0] / 6250 - 1).max() < 0.06
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.floats(2.0**-60, 2.0**60))
 def test_logarithm_and_cube_root_are_right_to_the_last_bits(x: float) -> None:
     assert elementary.logarithm(np.array([x]))[0] == pytest.approx(math.log(x), rel=1e-15, abs=4e-16)
     assert elementary.cube_root(np.array([x]))[0] == pytest.approx(math.cbrt(x), rel=1e-15)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-(2**40), 2**40)))
 def test_total_loses_no_element(numbers: list[int]) -> None:
     assert elementary.total(np.array(numbers, dtype=np.float64)) == sum(numbers)
@@ -136,13 +135,13 @@ EDGES = [
 PROBABILITIES = st.one_of(st.sampled_from(EDGES), st.integers(0, 2**52 - 1).map(lambda k: (k + 0.5) * 2.0**-52))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(PROBABILITIES)
 def test_the_normal_quantile_is_the_standard_librarys(u: float) -> None:
     assert quantiles.normal(np.array([u]))[0] == pytest.approx(NormalDist().inv_cdf(u), rel=4e-15, abs=1e-300)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(PROBABILITIES)
 def test_the_other_quantiles_invert_their_distribution_functions(u: float) -> None:
     laplace, t = quantiles.laplace(np.array([u]))[0], quantiles.student_t4(np.array([u]))[0]

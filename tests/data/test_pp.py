@@ -53,7 +53,7 @@ def test_the_order_in_the_file_does_not_matter(file: Path) -> None:
     assert pp.read(file, 4)[0][:, :, 0, 0].tolist() == [[1, 2], [3, 4]]
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.floats(width=32)),
     extra=st.integers(0, 3),

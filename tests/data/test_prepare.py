@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from handmade import MISSING, World, pp_field
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collpress.cli import main
@@ -187,7 +187,6 @@ def test_copies_of_a_shorter_run_are_not_counted_as_unique() -> None:
     assert unique_bytes(np.full(100, np.nan, dtype=np.float32)) == 4
 
 
-@settings(deadline=None)
 @given(run=st.lists(st.integers(0, 2), min_size=1, max_size=6), copies=st.integers(1, 5), cut=st.integers(0, 5))
 def test_unique_bytes_is_the_shortest_period_that_fits_at_least_twice(run: list[int], copies: int, cut: int) -> None:
     values = np.array((run * copies)[: max(1, len(run) * copies - cut)], dtype=np.float32)

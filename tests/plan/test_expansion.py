@@ -185,9 +185,7 @@ _axes = st.fixed_dictionaries(
         "error_bound": st.lists(st.sampled_from(["rel 1e-2", "abs 0.5"]), min_size=1, max_size=2, unique=True),
     }
 )
-_fixtures_do_not_change = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
-)
+_fixtures_do_not_change = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 
 
 def _block(axes: dict[str, list[Any]]) -> str:
