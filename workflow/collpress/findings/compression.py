@@ -98,7 +98,8 @@ def _together(rule: str, cells: Sequence[_Cell]) -> Finding:
     assert top.best is not None
     cases, than = words.count(len(compared), "case"), _REFERENCE[rule]
     if paying:
-        said = f"a codec pays in {len(paying)} of {cases}; at most {words.faster(top.ratio, than)}"
+        most = f"{words.number(top.ratio.value)} times as fast at most{words.limits(top.ratio)}"
+        said = f"a codec is faster than {than} in {len(paying)} of {cases}, {most}"
     elif all(c.verdict == "does not pay" for c in compared):
         said = f"no codec pays in {cases}; the nearest takes {words.slower(top.ratio, than)}"
     elif top.verdict == "unknown":

@@ -22,7 +22,10 @@ def noisy(groups: Iterable[xr.Dataset]) -> list[Finding]:
 
 
 def unsupported(groups: Iterable[xr.Dataset]) -> list[Finding]:
-    """Points that cannot be done here, by experiment and reason; `value` is how many. Verdicts: `unsupported`; `none`."""
+    """Points that cannot be done here, by experiment and reason; `value` is how many.
+
+    Verdicts: `unsupported`; `none`.
+    """
     found = [p for group in groups for p in points(group) if p.status == "unsupported"]
     return _by_reason(UNSUPPORTED, found) or [Finding(UNSUPPORTED, "none", "every point can be done here", ())]
 
@@ -73,7 +76,8 @@ def _by_reason(rule: str, found: list[Point]) -> list[Finding]:
             rule,
             status,
             f"{experiment}: {words.count(len(members), 'point')} {status.replace('_', ' ')}: "
-            f"{' '.join(reason.split()) or 'no reason given'} ({words.point(members[0])}{', ...' if members[1:] else ''})",
+            f"{' '.join(reason.split()) or 'no reason given'} "
+            f"({words.point(members[0])}{', ...' if members[1:] else ''})",
             tuple(members),
             float(len(members)),
         )

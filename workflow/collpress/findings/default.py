@@ -35,7 +35,8 @@ def _together(found: list[Choice]) -> Finding:
     assert top.best is not None
     cells = words.count(len(compared), "case")
     if shown:
-        said = f"another algorithm is faster than {CHOICE} in {len(shown)} of {cells}; at most {words.faster(top.ratio, 'it')}"
+        most = f"{words.number(top.ratio.value)} times as fast at most{words.limits(top.ratio)}"
+        said = f"another algorithm is faster than {CHOICE} in {len(shown)} of {cells}, {most}"
     elif top.verdict == "unknown":
         said = f"too few launches to show a difference to {CHOICE} in {cells}; largest ratio {_ratio(top.ratio)}"
     else:

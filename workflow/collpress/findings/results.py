@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 import xarray as xr
 
 from collpress.analysis.points import Point, points
@@ -16,8 +15,8 @@ _ERRORS = ("max_abs_error", "codec_bound", "rounding_bound")
 
 
 def error_over_bound(groups: Iterable[xr.Dataset]) -> list[Finding]:
-    """The largest error over what codec and rounding may cause, for results with and without a codec's bound; then every
-    result that broke its bound.
+    """The largest error over what codec and rounding may cause, for results with and without a codec's bound; then
+    every result that broke its bound.
 
     A point's error is the largest of its launches, checked over the whole buffer against the float64 oracle. Verdicts:
     `within`, `violated`, `nothing checked`.

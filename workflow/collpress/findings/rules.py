@@ -28,8 +28,8 @@ class Rule:
 
 
 _PICKED = (
-    "Ratios are of medians over launches, with exact bootstrap limits; the error probability is divided by the number of "
-    "{} that the best was picked from (Bonferroni). A difference is shown where the limits leave out 1."
+    "Ratios are of medians over launches, with exact bootstrap limits; the error probability is divided by the number "
+    "of {} that the best was picked from (Bonferroni). A difference is shown where the limits leave out 1."
 )
 RULES: Sequence[Rule] = (
     Rule("The library's choice", _PICKED.format("rivals"), default.best_over_default, True),
