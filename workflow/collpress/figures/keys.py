@@ -1,0 +1,62 @@
+"""Names in narrow places: whole where they fit, else a letter with a key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+
+from collpress.figures import style
+
+
+@dataclass(frozen=True)
+class Names:
+    """How each name is written: in `lines` lines at most; `letters` holds the letter of each where they do not fit."""
+
+    written: Mapping[str, Sequence[str]]
+    letters: Mapping[str, str]
+
+    @property
+    def lines(self) -> int:
+        return max((len(lines) for lines in self.written.values()), default=0)
+
+    def text(self, name: str) -> Sequence[str]:
+        return self.written[name]
+
+    def key(self, room: float, size: float) -> list[str]:
+        """`A ring (ref.)   B …` in lines no longer than `room` inches at `size` points; none without letters."""
+        lines: list[str] = []
+        for name, letter in self.letters.items():
+            entry = f"{letter} {name}"
+            if lines and style.length_of(f"{lines[-1]}   {entry}", size) <= room:
+                lines[-1] += f"   {entry}"
+            else:
+                lines.append(entry)
+        return lines
+
+
+def names_for(names: Sequence[str], room: float, size: float) -> Names:
+    """Two lines at most for each of `names` within `room` inches at `size` points; letters for all where one does not
+    fit.
+    """
+    written = {name: _broken(name, room, size) for name in names}
+    if all(max(style.length_of(line, size) for line in lines) <= room for lines in written.values()):
+        return Names(written, {})
+    letters = dict(zip(names, islice(_letters(), len(names)), strict=True))
+    return Names({name: [letter] for name, letter in letters.items()}, letters)
+
+
+def _broken(name: str, room: float, size: float) -> list[str]:
+    """One line if it fits, else the two that are shortest."""
+    words = name.split(" ")
+    if style.length_of(name, size) <= room or len(words) == 1:
+        return [name]
+    pairs = [[" ".join(words[:i]), " ".join(words[i:])] for i in range(1, len(words))]
+    return min(pairs, key=lambda pair: max(style.length_of(line, size) for line in pair))
+
+
+def _letters() -> Iterator[str]:
+    """A, B, …, Z, A1, B1, …"""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for turn in count():
+        yield from (f"{letter}{turn or ''}" for letter in alphabet)
