@@ -14,7 +14,7 @@ ASSUMPTIONS = (
     "w: bytes that a rank sends in one call; t: time of its phases in one call; compressing and sending do not "
     "overlap, and time on the wire is bytes over rate"
 )
-_CODEC_TIME = "codec_time"
+CODEC_TIME = "codec_time"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def payoffs(dataset: xr.Dataset, *, choices: int = 1) -> list[Payoff]:
     choices : see `ratio_of_medians`.
     """
     codec_time = dataset["phase_time"].sel(phase=["compress", "decompress"]).sum("phase", skipna=False)
-    found = points(dataset.assign({_CODEC_TIME: codec_time}), ("wire_bytes", _CODEC_TIME))
+    found = points(dataset.assign({CODEC_TIME: codec_time}), ("wire_bytes", CODEC_TIME))
     plain = {p.without("codec", "error_bound"): p for p in found if p.factors["codec"] == "none"}
     default = {p.without("algorithm", "codec", "error_bound"): p for p in plain.values() if _is_default(p)}
     return [
@@ -88,7 +88,7 @@ def break_even_rate(plain_wire_bytes: float, codec_wire_bytes: float, codec_seco
 def _rate(point: Point, plain: Point | None) -> float | None:
     if plain is None:
         return None
-    sent, seconds, unpacked = point.numbers["wire_bytes"], point.numbers[_CODEC_TIME], plain.numbers["wire_bytes"]
+    sent, seconds, unpacked = point.numbers["wire_bytes"], point.numbers[CODEC_TIME], plain.numbers["wire_bytes"]
     if sent is None or not seconds or unpacked is None:
         return None
     return break_even_rate(unpacked, sent, seconds)

@@ -22,7 +22,7 @@ from collpress.figures import labels, style
 from collpress.figures.captions import experiments, machine, ratio_statistic
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.keys import Names, names_for
-from collpress.figures.marks import MARKS, NOT_PLANNED_INK, Mark, said
+from collpress.figures.marks import MARKS, NOT_PLANNED_INK, said
 
 MAX_FACETS = 24
 _MARGIN, _TITLE, _HEAD, _LEGEND_H, _AXIS = 0.12, 0.2, 0.58, 0.14, 0.36
@@ -34,12 +34,12 @@ _LOST = "#f0f0f0"
 Box = tuple[float, float, float, float]
 """x, y, width, height in cells."""
 _SIGNS = {"rival faster": "▲", "default faster": "▼"}
-_NOT_SHOWN = {"no difference": "n.s.", "unknown": "?"}
+_NOT_SHOWN = {"no difference": "n.s.", "unknown": "few"}
 _LEGEND = {
     "rival faster": "▲ other algorithm faster, named",
     "default faster": "▼ library's choice faster",
     "no difference": "n.s. no difference shown",
-    "unknown": "? too few launches",
+    "unknown": "few: too few launches to judge",
     "no rival": "no rivals: not planned",
     "default missing": "no default: not planned",
 }
@@ -118,7 +118,11 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
 
 def _words_below(found: Sequence[Choice], more: int) -> list[str]:
     lines = [f"… and {more} more panels in the CSV"] if more else []
-    return lines if found else ["No experiment plans an algorithm without a codec: there is nothing to compare."]
+    if not found:
+        lines.append("No experiment plans an algorithm without a codec.")
+    elif not any(c.ratio for c in found):
+        lines.append("Nothing is compared: the default and a rival are nowhere both ok.")
+    return lines
 
 
 def _facets(found: Sequence[Choice]) -> list[Facet]:
