@@ -6,7 +6,7 @@ over the library's choice, right the break-even link rate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Any
@@ -50,10 +50,11 @@ class Facet:
 
 @dataclass(frozen=True)
 class Scales:
-    """Axes that all panels share: low and high of the speed-up, and of the link rate in Gbit/s."""
+    """What all panels share: low and high of the speed-up and of the link rate in Gbit/s, and the codecs' colours."""
 
     speed: tuple[float, float]
     rate: tuple[float, float]
+    colours: Mapping[str, str]
 
 
 def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
@@ -103,8 +104,8 @@ def _legend(page: float) -> list[str]:
     entries = [
         "● over the same algorithm without a codec",
         "◇ over the library's choice",
-        "bars: confidence limits; right of 1 the codec pays",
-        "right: it pays on links slower than the break-even rate",
+        "bars: confidence limits; beyond 1 the codec pays",
+        "right-hand panels: it pays on links slower than the break-even rate",
     ]
     lines = [entries[0]]
     for entry in entries[1:]:
@@ -133,9 +134,11 @@ def _scales(found: Sequence[Payoff]) -> Scales:
     ratios = [r for p in found for r in (p.over_plain, p.over_default) if r is not None]
     ends = [v for r in ratios for v in (r.value, r.low, r.high) if v is not None]
     rates = [p.break_even * _GBIT for p in found if p.break_even]
+    codecs = dict.fromkeys(str(p.point.factors["codec"]) for p in found)
     return Scales(
         (min([0.5, *ends]) / 1.25, max([2.0, *ends]) * 1.25),
         (min([5.0, *rates]) / 1.6, max([*LINK_RATES, *rates]) * 1.6),
+        {codec: style.COLOURS[i % len(style.COLOURS)] for i, codec in enumerate(codecs)},
     )
 
 
@@ -160,18 +163,17 @@ def _draw_facet(figure: Figure, facet: Facet, scales: Scales, left: float, top: 
         for i in range(0, len(names), 2):
             axes.axhspan(i, i + 1, color="#f6f6f6", zorder=0)
     speed.set_yticks([i + 0.5 for i in range(len(names))], names, fontsize=_TEXT)
-    _draw_speeds(speed, facet.rows, scales.speed, 0.56 * room)
-    _draw_rates(rate, facet.rows, scales.rate, 0.44 * room)
+    _draw_speeds(speed, facet.rows, scales, 0.56 * room)
+    _draw_rates(rate, facet.rows, scales, 0.44 * room)
 
 
-def _draw_speeds(axes: Axes, rows: Sequence[Payoff], limits: tuple[float, float], inches: float) -> None:
-    axes.set_xlim(*limits)
+def _draw_speeds(axes: Axes, rows: Sequence[Payoff], scales: Scales, inches: float) -> None:
+    axes.set_xlim(*scales.speed)
     axes.axvline(1, color=style.INK, linewidth=0.8, zorder=1)
-    _ticks(axes, limits, inches)
+    _ticks(axes, scales.speed, inches)
     axes.set_xlabel("speed-up", fontsize=6.5, labelpad=1.5)
-    colours = _colours(rows)
     for i, p in enumerate(rows):
-        colour = colours[str(p.point.factors["codec"])]
+        colour = scales.colours[str(p.point.factors["codec"])]
         _mark(axes, i + 0.5 - _UP, p.over_plain, colour, "o", colour)
         _mark(axes, i + 0.5 - _DOWN, p.over_default, colour, "D", "white")
         why = _why_none(p)
@@ -180,11 +182,6 @@ def _draw_speeds(axes: Axes, rows: Sequence[Payoff], limits: tuple[float, float]
             ground = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
             text = style.shortened(why, _TINY, inches - 0.06)
             axes.text(0.03, i + 0.5, text, transform=at, fontsize=_TINY, va="center", bbox=ground, zorder=5)
-
-
-def _colours(rows: Sequence[Payoff]) -> dict[str, str]:
-    codecs = dict.fromkeys(str(p.point.factors["codec"]) for p in rows)
-    return {codec: style.COLOURS[i % len(style.COLOURS)] for i, codec in enumerate(codecs)}
 
 
 def _mark(axes: Axes, y: float, ratio: Ratio | None, colour: str, marker: str, face: str) -> None:
@@ -207,18 +204,17 @@ def _why_none(p: Payoff) -> str:
     return f"{MARKS[p.plain.status].glyph} no codec: {said(p.plain.status)}"
 
 
-def _draw_rates(axes: Axes, rows: Sequence[Payoff], limits: tuple[float, float], inches: float) -> None:
-    axes.set_xlim(*limits)
-    _link_rates(axes, limits, inches)
-    _ticks(axes, limits, inches)
-    axes.set_xlabel("break-even (Gbit/s a rank)", fontsize=6.5, labelpad=1.5)
-    colours = _colours(rows)
+def _draw_rates(axes: Axes, rows: Sequence[Payoff], scales: Scales, inches: float) -> None:
+    axes.set_xlim(*scales.rate)
+    _link_rates(axes, scales.rate, inches)
+    _ticks(axes, scales.rate, inches)
+    axes.set_xlabel("break-even (Gbit/s per rank)", fontsize=6.5, labelpad=1.5)
     values = []
     for i, p in enumerate(rows):
         values.append("–" if p.break_even is None else "never" if p.break_even == 0 else _gbit(p.break_even))
         if p.break_even:
-            colour = colours[str(p.point.factors["codec"])]
-            axes.barh(i + 0.5, p.break_even * _GBIT - limits[0], left=limits[0], height=0.36, color=colour, alpha=0.55,
+            colour = scales.colours[str(p.point.factors["codec"])]
+            axes.barh(i + 0.5, p.break_even * _GBIT - scales.rate[0], left=scales.rate[0], height=0.36, color=colour, alpha=0.55,
                       linewidth=0, zorder=2)  # fmt: skip
             axes.plot([p.break_even * _GBIT] * 2, [i + 0.26, i + 0.74], color=colour, linewidth=1.4, zorder=3)
     axes.yaxis.tick_right()
@@ -243,9 +239,10 @@ def _link_rates(axes: Axes, limits: tuple[float, float], inches: float) -> None:
 
 
 def _ticks(axes: Axes, limits: tuple[float, float], inches: float) -> None:
-    """Round numbers of the axis as far as they have room, 1 and its powers of ten before others."""
+    """Powers of ten, on a short axis also 2 and 5 times them, as far as they have room; 1 before all others."""
     exponents = range(floor(log10(limits[0])), ceil(log10(limits[1])) + 1)
-    wanted = sorted((m * 10.0**e for e in exponents for m in (1, 2, 5)), key=lambda v: (v != 1, _digit(v), v))
+    digits = (1, 2, 5) if log10(limits[1] / limits[0]) < 2.2 else (1,)
+    wanted = [1.0, *(digit * 10.0**exponent for digit in digits for exponent in exponents)]
     kept: dict[float, tuple[float, float]] = {}
     for value in wanted:
         if not limits[0] <= value <= limits[1]:
@@ -258,10 +255,6 @@ def _ticks(axes: Axes, limits: tuple[float, float], inches: float) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticklabels([f"{value:g}" for value in sorted(kept)], fontsize=6)
     axes.tick_params(axis="x", length=2, pad=1.5)
-
-
-def _digit(value: float) -> int:
-    return int(f"{value:e}"[0])
 
 
 def _gbit(rate: float) -> str:
@@ -300,8 +293,8 @@ def _caption(cube: xr.DataTree, found: Sequence[Payoff]) -> str:
     compared = [p.over_plain for p in found if p.over_plain]
     faster, slower = (sum(r.shown == word for r in compared) for word in ("greater", "less"))
     return (
-        "Speed-up of a codec inside a collective: the time of a reference over the time with the codec. Filled dots: the "
-        "reference is the same algorithm without a codec; hollow diamonds: the library's choice, which compresses "
+        "Speed-up of a codec inside a collective: the time of a reference over the time with the codec. Filled dots: "
+        "the reference is the same algorithm without a codec; hollow diamonds: the library's choice, which compresses "
         f"nothing. {ratio_statistic(cube)} Each codec is judged alone: of {len(compared)} compared with the same "
         f"algorithm {faster} are shown to be faster and {slower} slower. Break-even link rate of a rank: {FORMULA}, "
         f"where {ASSUMPTIONS}; t is of the rank that took longest, w of rank 0. Below it the codec pays; quotients of "

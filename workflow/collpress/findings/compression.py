@@ -146,20 +146,14 @@ def _rates(members: Sequence[Payoff]) -> Finding:
     low, high = known[0].break_even or 0.0, known[-1].break_even or 0.0
     ends = known[:1] if low == high else [known[0], known[-1]]
     points = tuple(q for p in ends for q in (p.point, p.plain) if q is not None)
-    text = {
-        (True, True): f"{name}: saves no bytes, so it pays at no link rate",
-        (True, False): f"{name}: saves no bytes at worst{_where(known[0])}; pays below {_at_best(known[-1])}",
-        (False, True): f"{name}: pays below {words.gbit(low)} per rank{_where(known[0])}",
-        (
-            False,
-            False,
-        ): f"{name}: pays below {words.gbit(low)} per rank at worst{_where(known[0])}, {_at_best(known[-1])}",
-    }[low == 0, low == high]
+    if low == high:
+        said = f"pays below {words.gbit(low)} per rank" if low else "saves no bytes, so it pays at no link rate"
+        text = f"{name}: {said}{_where(known[0])}"
+    else:
+        worst = f"pays below {words.gbit(low)} per rank at worst" if low else "saves no bytes at worst"
+        best = f"{words.gbit(high)} per rank at best"
+        text = f"{name}: {worst}{_where(known[0])}, {best}{_where(known[-1])}"
     return Finding(BREAK_EVEN, "rate" if low else "no bytes saved", text, points, low, low, high, unit="byte/s")
-
-
-def _at_best(payoff: Payoff) -> str:
-    return f"{words.gbit(payoff.break_even or 0.0)} at best{_where(payoff)}"
 
 
 def _where(payoff: Payoff) -> str:
