@@ -112,7 +112,7 @@ def test_no_text_lies_on_another_and_none_leaves_the_page(
     renderer = canvas.get_renderer()
     boxes = [(t.get_text(), t.get_window_extent(renderer).extents) for t in drawn_texts]
     width, height = figure.get_size_inches() * figure.dpi
-    assert len(boxes) > 5
+    assert len(boxes) >= 2, "a figure says what it is, and what it shows or why it shows nothing"
     for text, (x0, y0, x1, y1) in boxes:
         assert min(x0, y0, width - x1, height - y1) >= 0, f"{text} leaves the page"
     for (one, a), (other, b) in combinations(boxes, 2):

@@ -14,7 +14,7 @@ from collpress.figures.registry import figure_module, figure_names, figure_sourc
 
 
 def test_the_figures_are_the_modules_that_draw() -> None:
-    assert figure_names() == ["coverage", "latency"]
+    assert figure_names() == ["best-over-default", "coverage", "latency", "speed-up"]
     assert figure_module("latency").name == "latency.py"
 
 

@@ -66,7 +66,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     side_by_side = 2 if width == "double" and len(shown) > 1 else 1
     unit = (page - 2 * _MARGIN - _GUTTER * (side_by_side - 1)) / side_by_side
     shelves = [shown[i : i + side_by_side] for i in range(0, len(shown), side_by_side)]
-    legend, rest = _legend(page), _words_below(found, len(facets) - len(shown))
+    legend, rest = _legend(page) if found else [], _words_below(found, len(facets) - len(shown))
     top = _HEAD + _LINE * len(legend) + 0.08
     height = top + sum(map(_height, shelves)) + _LINE * len(rest) + 0.2
     figure = style.blank(width, height)
@@ -214,9 +214,9 @@ def _draw_rates(axes: Axes, rows: Sequence[Payoff], scales: Scales, inches: floa
         values.append("–" if p.break_even is None else "never" if p.break_even == 0 else _gbit(p.break_even))
         if p.break_even:
             colour = scales.colours[str(p.point.factors["codec"])]
-            axes.barh(i + 0.5, p.break_even * _GBIT - scales.rate[0], left=scales.rate[0], height=0.36, color=colour, alpha=0.55,
-                      linewidth=0, zorder=2)  # fmt: skip
-            axes.plot([p.break_even * _GBIT] * 2, [i + 0.26, i + 0.74], color=colour, linewidth=1.4, zorder=3)
+            start, end = scales.rate[0], p.break_even * _GBIT
+            axes.barh(i + 0.5, end - start, left=start, height=0.36, color=colour, alpha=0.55, linewidth=0, zorder=2)
+            axes.plot([end] * 2, [i + 0.26, i + 0.74], color=colour, linewidth=1.4, zorder=3)
     axes.yaxis.tick_right()
     axes.set_yticks([i + 0.5 for i in range(len(rows))], values, fontsize=_TEXT)
     axes.tick_params(axis="y", length=0, pad=2)
