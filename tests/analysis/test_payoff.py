@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_campaign import PHASES, Campaign, failing, taking
+from unwritten import unwritten
 
 from collpress.analysis.payoff import Payoff, break_even_rate, payoffs
 from collpress.analysis.points import points
-from collpress.cube.build import build_cube
 from collpress.errors import CollpressError
 
 SLOW, FAST = (10.0, 10.1, 10.2, 10.3, 10.4), (5.0, 5.1, 5.2, 5.3, 5.4)
@@ -27,7 +27,7 @@ def sent(wire: int, compress: float, decompress: float) -> dict[str, Any]:
 
 
 def paid(root: Path, campaign: Campaign) -> Payoff:
-    (found,) = payoffs(build_cube(campaign.write(root), root=root)["e"].to_dataset())
+    (found,) = payoffs(unwritten(campaign, root)["e"].to_dataset())
     return found
 
 
@@ -99,7 +99,7 @@ def test_at_the_break_even_rate_the_codec_takes_as_long_as_it_saves(plain: float
 
 
 def test_a_cube_without_point_names_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    group = build_cube(with_references().write(tmp_path), root=tmp_path)["e"].to_dataset()
+    group = unwritten(with_references(), tmp_path)["e"].to_dataset()
     with pytest.raises(CollpressError, match=r"does not name its points[\s\S]*collpress cube"):
         points(group.drop_vars("point"))
 
@@ -107,7 +107,7 @@ def test_a_cube_without_point_names_is_refused_with_what_to_do(tmp_path: Path) -
 def test_a_point_that_is_not_ok_has_no_time(tmp_path: Path) -> None:
     campaign = Campaign(launches=2)
     campaign.add("e", outcome=failing("crashed", "signal 11", {1}))
-    (point,) = points(build_cube(campaign.write(tmp_path), root=tmp_path)["e"].to_dataset())
+    (point,) = points(unwritten(campaign, tmp_path)["e"].to_dataset())
     assert point.times == ()
     with pytest.raises(ValueError, match="crashed"):
         _ = point.time

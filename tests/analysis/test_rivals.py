@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from synthetic_campaign import Campaign, failing, taking
+from unwritten import unwritten
 
 from collpress.analysis.rivals import Choice, choices
-from collpress.cube.build import build_cube
 
 SLOW, FAST, BETWEEN = (10.0, 10.1, 10.2, 10.3, 10.4), (5.0, 5.1, 5.2, 5.3, 5.4), (4.0, 9.0, 10.0, 11.0, 20.0)
 
 
 def only(campaign: Campaign, root: Path) -> Choice:
-    found = choices(build_cube(campaign.write(root), root=root)["e"].to_dataset())
+    found = choices(unwritten(campaign, root)["e"].to_dataset())
     assert len(found) == 1
     return found[0]
 
@@ -108,7 +108,7 @@ def test_cells_that_differ_in_any_other_factor_never_meet(tmp_path: Path) -> Non
     for factor in ({"ranks": 2}, {"message_bytes": 8}, {"dtype": "float64"}, {"dataset": "colpex/theta"}, {"load": 30}):
         campaign.add("e", **{"load": 0, **factor}, outcome=taking(*SLOW))
         campaign.add("e", algorithm="library:ring", **{"load": 0, **factor}, outcome=taking(*FAST))
-    found = choices(build_cube(campaign.write(tmp_path), root=tmp_path)["e"].to_dataset())
+    found = choices(unwritten(campaign, tmp_path)["e"].to_dataset())
     assert len(found) == 5
     for choice in found:
         assert choice.default is not None

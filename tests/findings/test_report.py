@@ -67,7 +67,7 @@ def test_every_line_with_points_leads_to_points_of_the_plan(folder: Path, tmp_pa
         for point in finding["points"]:
             planned = known[point["id"]]
             assert point == {n: planned[n] for n in ("experiment", "id", "key", "factors")}
-    shown = [line for line in text.splitlines() if "[show " in line]
+    shown = [line for line in text.splitlines() if line.startswith("- ") and "[show " in line]
     assert len(shown) == sum(bool(f["points"]) for f in data["findings"])
     for line in shown:
         ids = re.findall(r"[0-9a-f]{8,32}", line[line.rindex("[show ") :].partition(";")[0])

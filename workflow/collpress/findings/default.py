@@ -37,6 +37,9 @@ def _together(found: list[Choice]) -> Finding:
     if shown:
         most = f"{words.number(top.ratio.value)} times as fast at most{words.limits(top.ratio)}"
         said = f"another algorithm is faster than {CHOICE} in {len(shown)} of {cells}, {most}"
+    elif all(c.verdict == "default faster" for c in compared):
+        nearest = f"the nearest takes {words.slower(top.ratio, 'it')}"
+        said = f"{CHOICE} is faster than the best rival in {len(compared)} of {cells}; {nearest}"
     elif top.verdict == "unknown":
         said = f"too few launches to show a difference to {CHOICE} in {cells}; largest ratio {_ratio(top.ratio)}"
     else:
