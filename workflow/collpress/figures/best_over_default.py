@@ -21,7 +21,7 @@ from collpress.analysis.rivals import Choice, choices
 from collpress.figures import labels, style
 from collpress.figures.captions import experiments, machine, ratio_statistic
 from collpress.figures.drawing import Drawing, Table
-from collpress.figures.keys import Names, names_for
+from collpress.figures.keys import Names, flowed, names_for
 from collpress.figures.marks import MARKS, NOT_PLANNED_INK, said
 
 MAX_FACETS = 24
@@ -104,7 +104,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     legend, key = _legend(cells, page), names.key(page - 2 * _MARGIN, _KEY_SIZE)
     rest = _words_below(found, len(facets) - len(shown))
     top = _HEAD + _LEGEND_H * len(legend) + 0.06
-    height = top + sum(grid.height(f) for f in shown) + _LEGEND_H * (len(key) + len(rest)) + 0.2
+    height = top + sum(grid.height(f) for f in shown) + _LEGEND_H * (len(key) + len(rest)) + 0.14
     figure = style.blank(width, height)
     _head(figure, legend, grid.limit, page)
     for facet in shown:
@@ -283,14 +283,7 @@ def _legend(cells: Sequence[Choice], page: float) -> list[str]:
     statuses |= {_commonest(c) for c in cells if c.verdict == "no rival ok"}
     entries = [text for verdict, text in _LEGEND.items() if verdict in verdicts]
     entries += [f"{MARKS[s].glyph} {said(s)}" for s in MARKS if s in statuses]
-    lines = [""]
-    for entry in entries:
-        longer = f"{lines[-1]}   {entry}" if lines[-1] else entry
-        if style.length_of(longer, 6.5) <= page - 2 * _MARGIN:
-            lines[-1] = longer
-        else:
-            lines.append(entry)
-    return lines
+    return flowed(entries, page - 2 * _MARGIN, _KEY_SIZE)
 
 
 def _head(figure: Figure, legend: Sequence[str], limit: float, page: float) -> None:

@@ -1,12 +1,14 @@
-"""Names in narrow places: whole where they fit, else a letter with a key."""
+"""Words in narrow places: names whole where they fit, else a letter with a key; entries of a legend side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 
 from collpress.figures import style
+
+_SLACK = 0.95
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,18 @@ class Names:
 
     def key(self, room: float, size: float) -> list[str]:
         """`A ring (ref.)   B …` in lines no longer than `room` inches at `size` points; none without letters."""
-        lines: list[str] = []
-        for name, letter in self.letters.items():
-            entry = f"{letter} {name}"
-            if lines and style.length_of(f"{lines[-1]}   {entry}", size) <= room:
-                lines[-1] += f"   {entry}"
-            else:
-                lines.append(entry)
-        return lines
+        return flowed([f"{letter} {name}" for name, letter in self.letters.items()], room, size)
+
+
+def flowed(entries: Iterable[str], room: float, size: float) -> list[str]:
+    """Entries side by side in lines no longer than `room` inches at `size` points, less what hinting may add."""
+    lines: list[str] = []
+    for entry in entries:
+        if lines and style.length_of(f"{lines[-1]}   {entry}", size) <= _SLACK * room:
+            lines[-1] += f"   {entry}"
+        else:
+            lines.append(style.shortened(entry, size, _SLACK * room))
+    return lines
 
 
 def names_for(names: Sequence[str], room: float, size: float) -> Names:

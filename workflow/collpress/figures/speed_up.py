@@ -23,6 +23,7 @@ from collpress.analysis.ratios import Ratio
 from collpress.figures import labels, style
 from collpress.figures.captions import experiments, machine, ratio_statistic
 from collpress.figures.drawing import Drawing, Table
+from collpress.figures.keys import flowed
 from collpress.figures.marks import MARKS, said
 
 MAX_FACETS = 24
@@ -107,14 +108,7 @@ def _legend(page: float) -> list[str]:
         "bars: confidence limits; beyond 1 the codec pays",
         "right-hand panels: it pays on links slower than the break-even rate",
     ]
-    lines = [entries[0]]
-    for entry in entries[1:]:
-        longer = f"{lines[-1]}   {entry}"
-        if style.length_of(longer, 6.5) <= page - 2 * _MARGIN:
-            lines[-1] = longer
-        else:
-            lines.append(entry)
-    return lines
+    return flowed(entries, page - 2 * _MARGIN, 6.5)
 
 
 def _words_below(found: Sequence[Payoff], more: int) -> list[str]:
@@ -122,7 +116,7 @@ def _words_below(found: Sequence[Payoff], more: int) -> list[str]:
     if not found:
         lines.append("No experiment plans a codec: there is no speed-up to show.")
     elif not any(p.over_plain or p.over_default for p in found):
-        lines.append("No codec has a time beside that of a reference: no speed-up can be shown.")
+        lines.append("No codec and its reference are both ok: no speed-up.")
     return lines
 
 
