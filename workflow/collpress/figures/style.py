@@ -86,7 +86,7 @@ def house() -> Iterator[None]:
         )
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**_RULES, "font.sans-serif": [chosen]})  # type: ignore[arg-type]
+        matplotlib.rcParams.update(_RULES | {"font.sans-serif": [chosen]})  # type: ignore[arg-type]
         yield
 
 
