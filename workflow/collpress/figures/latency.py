@@ -42,11 +42,13 @@ class Layout:
     between: float
     """Two panels: beside each other, or stacked."""
     stacked: bool
+    subtitle: float
+    """Points."""
 
 
 LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False),
-    "single": Layout(0.62, 2.74, 1.45, 0.12, stacked=True),
+    "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False, subtitle=6.8),
+    "single": Layout(0.62, 2.74, 1.45, 0.12, stacked=True, subtitle=6.4),
 }
 
 _VARIABLES = (
@@ -109,8 +111,8 @@ def _height(facet: Facet, layout: Layout) -> float:
 
 def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> None:
     style.text_at(figure, 0.1, top + 0.08, facet.experiment, fontsize=8.5, fontweight="bold")
-    title = style.shortened(facet.title, 6.8, float(figure.get_size_inches()[0]) - 0.2)
-    style.text_at(figure, 0.1, top + 0.23, title, fontsize=6.8, color=style.FAINT)
+    title = style.shortened(facet.title, layout.subtitle, float(figure.get_size_inches()[0]) - 0.2)
+    style.text_at(figure, 0.1, top + 0.23, title, fontsize=layout.subtitle, color=style.FAINT)
     time, rate = _panels(figure, facet, layout, top)
     scale = min(1.0, max(0.6, _nearest(facet, layout) / _MARK_W))
     for line in (line for line in facet.lines if line.drawn):

@@ -15,7 +15,7 @@ from collpress.figures.marks import MARKS, said
 
 NAME_H = 0.128
 """Height of a name in inches."""
-_SAMPLE = 0.26
+_SAMPLE, _SAMPLE_BELOW = 0.26, 0.22
 
 
 def names_beside(axes: Axes, facet: Facet, panel: float) -> None:
@@ -74,10 +74,10 @@ def names_below(figure: Figure, facet: Facet, top: float) -> None:
         x, y = column * (i // count), NAME_H * (i % count + 0.5)
         text = _said(line, facet) if line.drawn else _why(line)
         if line.drawn:
-            _sample(axes, line, x / (page - 0.2), (x + _SAMPLE) / (page - 0.2), 1 - y / (NAME_H * count))
-        text = style.shortened(text, 6, column - _SAMPLE - 0.1)
+            _sample(axes, line, x / (page - 0.2), (x + _SAMPLE_BELOW) / (page - 0.2), 1 - y / (NAME_H * count))
+        text = style.shortened(text, 5.8, column - _SAMPLE_BELOW - 0.14, _weight(line))
         ink = style.INK if line.drawn else style.FAINT
-        axes.text(x + _SAMPLE + 0.06, y, text, fontsize=6, va="center", weight=_weight(line), color=ink)
+        axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=5.8, va="center", weight=_weight(line), color=ink)
 
 
 def _said(line: Line, facet: Facet) -> str:
