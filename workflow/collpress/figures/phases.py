@@ -22,7 +22,7 @@ from collpress.analysis.table import Row
 from collpress.cube.quantities import PHASES
 from collpress.figures import style
 from collpress.figures.blocks import Block, Head, page
-from collpress.figures.captions import experiments, machine, sample_sizes
+from collpress.figures.captions import experiments, machine
 from collpress.figures.choice import Group, chosen, entries, factor_names, groups
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import names as line_names
@@ -33,7 +33,7 @@ _ENTRY_H, _BOX = 0.17, 0.24
 """Inches."""
 _CUT_ABOVE, _CUT_AT = 5.0, 1.3
 """A bar longer than so many times the median bar is cut, at so many times the longest that is not."""
-_VARIABLES = ("phase_total", *(f"phase_{name}" for name in PHASES), "n_ok", "n_iterations", "noisy")
+_VARIABLES = ("phase_total", *(f"phase_{name}" for name in PHASES), "n_ok")
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,12 @@ def _draw_bars(time: Axes, share: Axes, stack: Stack) -> None:
 
 
 def _axis(time: Axes, share: Axes, any_bar: bool) -> None:
-    for axes, name in ((time, "time"), (share, "share of the time")):
+    for axes, name in ((time, "time"), (share, "share of the time (%)")):
         axes.set_xlabel(name, fontsize=6.5, labelpad=1.5)
         axes.tick_params(axis="x", labelsize=6, pad=1.5)
     time.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
     time.xaxis.set_major_formatter(EngFormatter("s", sep=" "))
-    share.set_xticks([0, 50, 100], ["0", "50", "100 %"])
+    share.set_xticks([0, 50, 100], ["0", "50", "100"])
     if not any_bar:
         time.set_xticks([])
         share.set_xticks([])
@@ -271,13 +271,12 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
     launches = int(cube.attrs["launches"])
     over = f"medians over {launches} launches" if launches > 1 else "values of a single launch"
     return (
-        "Where the time of a call goes. Measured in an instrumented pass of its own, so that the clocks that it reads do "
-        "not touch the times of the other figures. Each bar is of the rank whose total is the largest; its phases are "
-        f"{over} of each launch's median over the instrumented iterations, without confidence limits. Each phase is a "
+        "Where the time of a call goes. Measured in an instrumented pass of its own, so that the clocks that it reads "
+        "do not touch the times of the other figures. Each bar is of the rank whose total is the largest; its phases "
+        f"are {over} of each launch's median over the instrumented iterations, without confidence limits. Each phase is a "
         "median of its own, so a bar may differ from the median total (in the CSV); the number is the bar's length. "
         "Right: the same bars as shares of their length. Wait: for messages of other ranks; other: what the pass could "
         "not attribute. The library's algorithms cannot be instrumented. "
         + ("Bars with a gap are cut, so that the others can be read. " if cut else "")
-        + f"n = {drawn} of {len(bars)} points that can be instrumented are drawn. {sample_sizes([b.point for b in bars])} "
-        f"{machine(cube)}"
+        + f"n = {drawn} of {len(bars)} points that can be instrumented are drawn. {machine(cube)}"
     )

@@ -292,8 +292,8 @@ def _caption(cube: xr.DataTree, panels: Sequence[Panel]) -> str:
     planned = sum(len(panel.group.points) for panel in panels)
     return (
         "Rate and distortion of rank 0's own message, compressed and decompressed once: bits per value "
-        "(8 × compressed bytes / number of values) against the peak signal-to-noise ratio, whose peak is the message's value "
-        "range. A panel for each data, message size and number of ranks; a line joins the bounds of a codec, "
+        "(8 × compressed bytes / number of values) against the peak signal-to-noise ratio, whose peak is the message's "
+        "value range. A panel for each data, message size and number of ranks; a line joins the bounds of a codec, "
         "which stand beside their marks (relative to the value range over all ranks' messages, unless they say abs); "
         "codecs without a bound are single marks. Grey steps with ringed members: the Pareto front of the panel "
         "(nothing else in it has a higher PSNR for as few bits). Dotted: the bits of the values themselves. On the top "
