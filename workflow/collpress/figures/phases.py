@@ -273,8 +273,9 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
     return (
         "Where the time of a call goes. Measured in an instrumented pass of its own, so that the clocks that it reads "
         "do not touch the times of the other figures. Each bar is of the rank whose total is the largest; its phases "
-        f"are {over} of each launch's median over the instrumented iterations, without confidence limits. Each phase is a "
-        "median of its own, so a bar may differ from the median total (in the CSV); the number is the bar's length. "
+        f"are {over} of each launch's median over the instrumented iterations, without confidence limits. Each phase "
+        "is a median of its own, so a bar may differ from the median total (in the CSV); the number is the bar's "
+        "length. "
         "Right: the same bars as shares of their length. Wait: for messages of other ranks; other: what the pass could "
         "not attribute. The library's algorithms cannot be instrumented. "
         + ("Bars with a gap are cut, so that the others can be read. " if cut else "")
