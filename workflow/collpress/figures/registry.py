@@ -1,8 +1,8 @@
 """Which figures there are, and which files each depends on; found by reading the modules, not by importing them.
 
 A figure is a module of this package that defines `draw(cube, width) -> Drawing`; its name is the module's with `-` for
-`_`. With `-single` behind it the same module draws for one column of a page instead of two. Cheap enough for Snakemake to
-ask at each start.
+`_`. With `-single` behind it the same module draws for one column of a page instead of two. Cheap enough for Snakemake
+to ask at each start.
 """
 
 from __future__ import annotations

@@ -69,6 +69,14 @@ _RULES: dict[str, Any] = {
 }
 
 
+def nth(place: int) -> tuple[str, str]:
+    """Colour and marker of the `place`-th subject of a figure; no pair comes twice among the first 64."""
+    return (
+        COLOURS[place % len(COLOURS)],
+        MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
+    )
+
+
 @contextmanager
 def house() -> Iterator[None]:
     """The style, whatever a user's matplotlibrc says, for drawing and for writing.
@@ -86,7 +94,7 @@ def house() -> Iterator[None]:
         )
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**_RULES, "font.sans-serif": [chosen]})  # type: ignore[arg-type]
+        matplotlib.rcParams.update(_RULES | {"font.sans-serif": [chosen]})  # type: ignore[arg-type]
         yield
 
 
@@ -121,10 +129,12 @@ def length_of(text: str, size: float, weight: str = "normal") -> float:
     return float(face.get_width_height()[0]) / 64 / _MEASURED_DPI
 
 
-def shortened(text: str, size: float, room: float, *, keep: Literal["start", "end"] = "start") -> str:
+def shortened(
+    text: str, size: float, room: float, weight: str = "normal", *, keep: Literal["start", "end"] = "start"
+) -> str:
     """`text`, cut with `…` where it is longer than `room` in inches; `keep` says which end stays."""
     kept, shown = text, text
-    while kept and length_of(shown, size) > room:
+    while kept and length_of(shown, size, weight) > room:
         kept = kept[:-1] if keep == "start" else kept[1:]
         shown = kept.rstrip() + "…" if keep == "start" else "…" + kept.lstrip()
     return shown
