@@ -207,6 +207,12 @@ def failing(status: str, reason: str, launches: set[int] | None = None) -> Calla
     return outcome
 
 
+def taking(*seconds: float, **fields: Any) -> Callable[[int], dict[str, Any]]:
+    """An outcome whose launches have these median times; `fields` are the record's other fields."""
+    names = ["median", "ci_low", "ci_high", "min", "p05", "p25", "p75", "p95", "p99", "max", "mean", "sd", "mad"]
+    return lambda launch: {"time_s": dict.fromkeys(names, seconds[launch % len(seconds)]), "noisy": False, **fields}
+
+
 def record(point: Point, launch: int) -> Record:
     """An ok record with every field of the contract."""
     factors = point["factors"]

@@ -107,6 +107,21 @@ def test_numbers_are_those_of_the_records(tmp_path: Path) -> None:
     )
 
 
+def test_every_point_is_named_by_the_id_and_key_of_the_plan(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("one")
+    campaign.add("one", algorithm="library:ring", message_bytes=8, unsupported="not offered")
+    campaign.add("one", dataset="colpex/theta", failed="the dataset could not be had")
+    dataset = built(campaign, tmp_path)["one"].to_dataset()
+    ids, keys = dataset["point_id"].values, dataset["point_key"].values
+    for point in campaign.points:
+        place = dataset["point"].sel(point["factors"]).item()
+        assert (ids[place], keys[place]) == (point["id"], point["key"] or "-")
+    planned = words(dataset["status"]) != "not_planned"
+    assert ((dataset["point"] >= 0) == planned).all()
+    assert planned.sum() == 3
+
+
 def test_an_invalid_result_shows_its_error_but_no_time(cube: xr.DataTree) -> None:
     where = {
         "codec": "int8",

@@ -16,21 +16,22 @@ from synthetic_campaign import Campaign
 from collpress.cli import main
 from collpress.errors import CollpressError
 from collpress.figures.files import write_figure
-from collpress.figures.registry import figure_names
+from collpress.figures.registry import ONE_COLUMN, figure_names
 from collpress.figures.stamp import read_stamp
 
 SUFFIXES = ("pdf", "svg", "png", "csv", "json")
+NAMES = [name + width for name in figure_names() for width in ("", ONE_COLUMN)]
 
 
 @pytest.fixture(scope="module")
 def drawn(folder: Path) -> dict[str, dict[str, Path]]:
     return {
         name: {p.suffix[1:]: p for p in write_figure(name, folder / "cube.nc", folder / "figures", root=folder)}
-        for name in figure_names()
+        for name in NAMES
     }
 
 
-@pytest.mark.parametrize("name", figure_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_a_redraw_gives_the_same_bytes(
     drawn: dict[str, dict[str, Path]], folder: Path, tmp_path: Path, name: str
 ) -> None:
@@ -40,7 +41,7 @@ def test_a_redraw_gives_the_same_bytes(
         assert again[suffix].read_bytes() == drawn[name][suffix].read_bytes(), suffix
 
 
-@pytest.mark.parametrize("name", figure_names())
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_the_provenance_inside_a_file_is_the_one_beside_it(
     drawn: dict[str, dict[str, Path]], folder: Path, name: str, suffix: str
@@ -55,18 +56,24 @@ def test_the_provenance_inside_a_file_is_the_one_beside_it(
     assert beside["files_sha256"][suffix] == hashlib.sha256(drawn[name][suffix].read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", figure_names())
-def test_no_file_holds_a_date_of_now_or_a_type_3_font(drawn: dict[str, dict[str, Path]], name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_no_file_holds_a_date_of_now_and_fonts_are_embedded_as_type_42(
+    drawn: dict[str, dict[str, Path]], name: str
+) -> None:
     pdf = drawn[name]["pdf"].read_bytes()
     assert b"/CreationDate" not in pdf
     assert b"/Type3" not in pdf
+    fonts = set(re.findall(rb"/BaseFont /([\w+-]+)", pdf))
+    assert {font.partition(b"+")[2] for font in fonts} <= {b"DejaVuSans", b"DejaVuSans-Bold"}
+    assert fonts
+    assert pdf.count(b"/FontFile2") >= len(fonts)  # TrueType, in the file
     assert "<dc:date>" not in drawn[name]["svg"].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", figure_names())
-def test_pictures_fill_two_columns_and_are_readable_images(drawn: dict[str, dict[str, Path]], name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_pictures_fill_their_columns_and_are_readable_images(drawn: dict[str, dict[str, Path]], name: str) -> None:
     with Image.open(drawn[name]["png"]) as image:
-        assert image.width == round(7.16 * 200)
+        assert image.width == round((3.5 if name.endswith(ONE_COLUMN) else 7.16) * 200)
         assert image.text["Description"]
         assert len(image.convert("L").histogram()) == 256
 
@@ -93,9 +100,9 @@ def test_the_limits_of_the_rate_are_the_rates_of_the_limits(drawn: dict[str, dic
             assert float(row["busbw_high_byte_per_s"]) == pytest.approx(scale / float(row["latency_ci_low_s"]))
 
 
-@pytest.mark.parametrize("name", figure_names())
-def test_the_csv_is_the_golden_one(drawn: dict[str, dict[str, Path]], name: str) -> None:
-    golden = Path(__file__).parent / "golden" / f"{name}.csv"
+@pytest.mark.parametrize("name", NAMES)
+def test_the_csv_is_the_golden_one_in_both_widths(drawn: dict[str, dict[str, Path]], name: str) -> None:
+    golden = Path(__file__).parent / "golden" / f"{name.removesuffix(ONE_COLUMN)}.csv"
     assert drawn[name]["csv"].read_text(encoding="utf-8") == golden.read_text(encoding="utf-8")
 
 
@@ -164,6 +171,15 @@ def test_captions_state_n_statistic_confidence_and_machine(drawn: dict[str, dict
     assert "93.75 %" in caption
     assert re.search(r"n = 210 timed iterations", caption)
     assert "fabricated" in caption
+
+
+@pytest.mark.parametrize("name", ["rate-distortion", "phases", "error-histogram"])
+def test_captions_of_what_has_no_limits_say_so(drawn: dict[str, dict[str, Path]], name: str) -> None:
+    caption = json.loads(drawn[name]["json"].read_text(encoding="utf-8"))["caption"]
+    assert re.search(r"n = \d", caption)
+    assert "5 launches" in caption
+    assert re.search(r"no confidence limits|without confidence limits", caption)
+    assert "on platform fabricated" in caption
 
 
 def read(path: Path) -> list[dict[str, str]]:

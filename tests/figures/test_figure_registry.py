@@ -10,18 +10,29 @@ import pytest
 
 from collpress.errors import CollpressError
 from collpress.figures import registry
-from collpress.figures.registry import figure_module, figure_names, figure_sources
+from collpress.figures.registry import figure_module, figure_names, figure_sources, width_of
 
 
 def test_the_figures_are_the_modules_that_draw() -> None:
-    assert figure_names() == ["coverage", "latency"]
+    assert figure_names() == [
+        "best-over-default", "coverage", "error-histogram", "latency", "phases", "rate-distortion", "speed-up"
+    ]  # fmt: skip
     assert figure_module("latency").name == "latency.py"
 
 
 def test_an_unknown_figure_is_refused_with_the_known_ones() -> None:
     with pytest.raises(CollpressError, match=r'did you mean "coverage"') as caught:
         figure_module("converage")
-    assert "coverage, latency" in str(caught.value)
+    assert "coverage, " in str(caught.value)
+    assert "-single behind it" in str(caught.value)
+
+
+def test_a_figure_for_one_column_is_the_same_module_with_the_same_sources() -> None:
+    assert figure_module("latency-single") == figure_module("latency")
+    assert figure_sources("latency-single") == figure_sources("latency")
+    assert (width_of("latency-single"), width_of("latency")) == ("single", "double")
+    with pytest.raises(CollpressError, match=r'did you mean "latency-single"'):
+        figure_module("latencie-single")
 
 
 def test_a_figure_depends_on_its_own_module_and_on_what_it_imports_but_on_no_other_figure() -> None:

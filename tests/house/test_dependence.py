@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "execute": {"plan", "records", "provenance", "codecs"},
     "analysis": set(),
     "cube": {"records", "analysis", "provenance"},
+    "findings": {"analysis", "cube"},
     "figures": {"analysis", "cube", "provenance"},
     "doctor": {"spec", "plan", "execute", "provenance"},
     "dossier": {"plan", "records", "execute", "analysis"},

@@ -92,6 +92,14 @@ class Places:
     def cube(self) -> Path:
         return self.directory / "cube.nc"
 
+    @property
+    def findings(self) -> Path:
+        return self.directory / "findings.json"
+
+    @property
+    def findings_page(self) -> Path:
+        return self.directory / "findings.md"
+
     def batch_index(self, batch: str) -> Path:
         return self.directory / "plan" / "batches" / f"{batch}.json"
 

@@ -16,9 +16,8 @@ from typing import Any
 
 from collpress.codecs.zfp import libraries
 from collpress.data.registry import Entry, load_registry
-from collpress.errors import CollpressError, did_you_mean
 from collpress.execute.toolchain import signature
-from collpress.figures.registry import figure_names, figure_sources
+from collpress.figures.registry import figure_module, figure_sources
 from collpress.layout import Places, build_record, campaign_file, dataset_file, platform_file
 from collpress.plan.needs import datasets_needed, plugin_directories, refuse_unknown_plugins
 from collpress.provenance.machine import allowed_cpus, machine_key
@@ -130,13 +129,8 @@ class Wiring:
 
 def figures_of(campaign: Campaign) -> list[str]:
     """The figures that a campaign asks for; CollpressError where there is no such figure."""
-    known = figure_names()
     for position, name in enumerate(campaign.figures):
-        if name not in known:
-            where, allowed = campaign.where("figures", position), ", ".join(known)
-            raise CollpressError(
-                f'unknown figure "{name}"', where=where, allowed=allowed, fix=did_you_mean(name, known)
-            )
+        figure_module(name, campaign.where("figures", position))
     return list(campaign.figures)
 
 

@@ -3,6 +3,8 @@ rule complete:
     input:
         receipts=lambda wildcards: wiring.receipts(checkpoints),
         points=str(places.points),
+        cube=str(places.cube),
+        findings=str(places.findings),
         figures=[str(places.figure(name, "json")) for name in wiring.figures()],
     output:
         str(places.summary),

@@ -31,7 +31,13 @@ def group(experiment: str, points: Sequence[PlannedPoint], journals: Journals, l
     """
     axes = axes_of(experiment, [p.factors for p in points], launches=max(launches, len(PHASES)))
     rows = measured(points, journals, launches)
-    data = {**_verdicts(axes, rows), **_launches(axes, rows), **_summaries(axes, rows, launches), **_phases(axes, rows)}
+    data = {
+        **_identities(axes, points),
+        **_verdicts(axes, rows),
+        **_launches(axes, rows),
+        **_summaries(axes, rows, launches),
+        **_phases(axes, rows),
+    }
     coords = coordinates(axes)
     coords["launch"] = xr.DataArray(
         np.arange(launches, dtype=np.int32),
@@ -64,6 +70,22 @@ def _variable(axes: Axes, rows: Array, empty: object, *dims: str, **attrs: objec
         dims=[*axes.dims, *dims],
         attrs={k: v for k, v in attrs.items() if not (isinstance(v, str) and not v)},
     )
+
+
+def _identities(axes: Axes, points: Sequence[PlannedPoint]) -> dict[str, xr.DataArray]:
+    """Ids and keys as the plan and the journals have them, so that a number can be followed to its records."""
+    place = _spread(axes, np.arange(len(points), dtype=np.int32), -1)
+    about = {"long_name": "point of the cell", "comment": "index into point_id and point_key; -1: not planned"}
+    id_about = {"long_name": "id of the point", "comment": "hash of what was asked for"}
+    key_about = {
+        "long_name": "key of the point in the journals",
+        "comment": "hash of the id and all that could change the value; -: the plan says unsupported or failed",
+    }
+    return {
+        "point": xr.DataArray(place, dims=axes.dims, attrs=about),
+        "point_id": xr.DataArray(np.array([p.id for p in points]), dims=["point_index"], attrs=id_about),
+        "point_key": xr.DataArray(np.array([p.key or "-" for p in points]), dims=["point_index"], attrs=key_about),
+    }
 
 
 def _verdicts(axes: Axes, rows: Measured) -> dict[str, xr.DataArray]:

@@ -15,6 +15,7 @@ class PlannedPoint:
     """One point of the plan; `key` is None where the plan says `unsupported` or `failed`, with the reason."""
 
     key: str | None
+    id: str
     experiment: str
     factors: dict[str, Any]
     unsupported: str | None
@@ -51,7 +52,7 @@ def read_plan(path: Path) -> Plan:
         raise CollpressError("the plan is of another schema", where=str(path), allowed="schema 1", fix="plan again")
     try:
         points = tuple(
-            PlannedPoint(p["key"], p["experiment"], dict(p["factors"]), p["unsupported"], p["failed"])
+            PlannedPoint(p["key"], p["id"], p["experiment"], dict(p["factors"]), p["unsupported"], p["failed"])
             for p in content["points"]
         )
         return Plan(content["campaign"], content["platform"], content["digest"], int(content["launches"]), points)

@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from collpress.analysis.statistics import coverage
+from collpress.analysis.statistics import CONFIDENCE, coverage
 from collpress.analysis.table import Row
 
 
@@ -31,6 +31,18 @@ def statistic(cube: xr.DataTree) -> str:
     return (
         f"Times are medians over {launches} launches of each launch's median over iterations "
         f"(an iteration counts as its slowest rank); bands and bars are {limits}."
+    )
+
+
+def ratio_statistic(cube: xr.DataTree) -> str:
+    """What a ratio of times is made of, and where its limits come from."""
+    launches = int(cube.attrs["launches"])
+    made = "a launch's time is its median over iterations (an iteration counts as its slowest rank)"
+    if launches == 1:
+        return f"n = 1 launch a point: ratios have no limits, and no difference is shown; {made}."
+    return (
+        f"n = {launches} launches a point; {made}. Ratios are of medians over launches, with exact bootstrap limits of "
+        f"{100 * CONFIDENCE:g} %."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import xarray as xr
@@ -20,12 +21,36 @@ from collpress.figures.drawing import Drawing, Table
 from collpress.figures.marks import MARKS, NOT_PLANNED_INK, Mark, said
 
 MAX_ROWS, MAX_PANELS = 36, 24
-_CELL_H, _CELL_W = 0.165, 0.42
+_CELL_H = 0.165
 _LEGEND_H, _TITLE, _SUBTITLE, _SIZES, _GAP = 0.2, 0.19, 0.14, 0.32, 0.14
-_MARGIN, _LEFT, _BETWEEN = 0.12, 2.2, 0.25
-_ROOM = style.DOUBLE - _LEFT - _MARGIN
+_MARGIN = 0.12
 """Inches."""
 _COLUMNS = ("experiment", "panel", "row", "column", "planned", *MARKS, "shown", "reasons")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What differs between one column and two; lengths in inches, sizes of letters in points."""
+
+    page: float
+    left: float
+    """Where the cells begin; the names of the rows stand before them."""
+    between: float
+    cell: float
+    names: float
+    ticks: float
+    reason: int
+    """Letters of a reason that a line takes."""
+
+    @property
+    def room(self) -> float:
+        return self.page - self.left - _MARGIN
+
+
+LAYOUTS: Mapping[style.Width, Layout] = {
+    "double": Layout(style.DOUBLE, 2.2, 0.25, 0.42, 6.5, 6.0, 105),
+    "single": Layout(style.SINGLE, 1.6, 0.2, 0.34, 6.0, 5.5, 54),
+}
 
 
 @dataclass(frozen=True)
@@ -41,23 +66,24 @@ class Panel:
     reasons: Mapping[tuple[str, str], list[str]]
 
 
-def draw(cube: xr.DataTree) -> Drawing:
+def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The coverage matrix of every experiment; works with no point ok, and with a single one."""
+    layout = LAYOUTS[width]
     points = {name: rows(dataset) for name, dataset in experiments(cube).items()}
     panels = {name: _panels(name, found) for name, found in points.items()}
-    shelves = [shelf for found in panels.values() for shelf in _shelves(found)]
+    shelves = [shelf for found in panels.values() for shelf in _shelves(found, layout)]
     everything = [row for found in points.values() for row in found]
     counts = Counter(str(row["status"]) for row in everything)
-    reasons = _reason_lines(everything)
+    reasons = _reason_lines(everything, layout.reason)
     blanks = any(len(p.cells) < len(p.rows) * len(p.columns) for found in panels.values() for p in found)
-    legend = _legend_rows(counts, blanks)
+    legend = _legend_rows(counts, blanks, layout)
     head = 0.42 + _LEGEND_H * len(legend)
     height = head + sum(_shelf_height(s) for s in shelves) + (0.3 + 0.13 * len(reasons) if reasons else 0.1)
-    figure = style.blank("double", height)
-    _legend(figure, legend, f"{len(everything)} points planned, {counts['ok']} ok")
+    figure = style.blank(width, height)
+    _legend(figure, legend, layout, f"{len(everything)} points planned, {counts['ok']} ok")
     top = head
     for shelf in shelves:
-        _draw_shelf(figure, shelf, top)
+        _draw_shelf(figure, shelf, layout, top)
         top += _shelf_height(shelf)
     if reasons:
         style.text_at(figure, _MARGIN, top, "Reasons", fontweight="bold")
@@ -109,46 +135,49 @@ def _factor_names(points: list[Row]) -> list[str]:
     return [*(n for n in FACTORS if n in points[0]), *beyond]
 
 
-def _shelves(panels: list[Panel]) -> list[list[Panel]]:
+def _shelves(panels: list[Panel], layout: Layout) -> list[list[Panel]]:
     """Panels of one experiment side by side, as many as a page's width takes; they share the row labels."""
     shelves: list[list[Panel]] = []
     used = 0.0
     for panel in panels:
-        width = _panel_width(panel)
-        if not shelves or used + _BETWEEN + width > _ROOM:
+        width = _panel_width(panel, layout)
+        if not shelves or used + layout.between + width > layout.room:
             shelves.append([])
-            used = -_BETWEEN
+            used = -layout.between
         shelves[-1].append(panel)
-        used += _BETWEEN + width
+        used += layout.between + width
     return shelves
 
 
-def _panel_width(panel: Panel) -> float:
+def _panel_width(panel: Panel, layout: Layout) -> float:
     """At least as wide as its title, at most as wide as the page."""
-    return min(max(_CELL_W * len(panel.columns), 0.058 * len(panel.title)), _ROOM)
+    return min(max(layout.cell * len(panel.columns), 0.058 * len(panel.title)), layout.room)
 
 
 def _shelf_height(shelf: list[Panel]) -> float:
     return _TITLE + (_SUBTITLE if shelf[0].title else 0.0) + _CELL_H * len(shelf[0].rows) + _SIZES + _GAP
 
 
-def _draw_shelf(figure: Figure, shelf: list[Panel], top: float) -> None:
+def _draw_shelf(figure: Figure, shelf: list[Panel], layout: Layout, top: float) -> None:
     style.text_at(figure, _MARGIN, top, shelf[0].experiment, fontsize=8, fontweight="bold")
-    left = _LEFT
+    left = layout.left
     under = top + _TITLE
     for panel in shelf:
         if panel.title:
-            style.text_at(figure, left, under, panel.title, fontsize=6.5)
-        axes = _draw_panel(figure, panel, left, under + (_SUBTITLE if panel.title else 0.0))
+            title = style.shortened(panel.title, 6.5, layout.page - _MARGIN - left)
+            style.text_at(figure, left, under, title, fontsize=6.5)
+        axes = _draw_panel(figure, panel, layout, left, under + (_SUBTITLE if panel.title else 0.0))
         if panel is shelf[0]:
-            axes.set_yticks([i + 0.5 for i in range(len(panel.rows))], panel.rows, fontsize=6.5)
+            room = layout.left - _MARGIN - 0.04
+            names = [style.shortened(row, layout.names, room, keep="end") for row in panel.rows]
+            axes.set_yticks([i + 0.5 for i in range(len(panel.rows))], names, fontsize=layout.names)
         else:
             axes.set_yticks([])
-        left += _panel_width(panel) + _BETWEEN
+        left += _panel_width(panel, layout) + layout.between
 
 
-def _draw_panel(figure: Figure, panel: Panel, left: float, top: float) -> Axes:
-    width = min(_CELL_W, _ROOM / len(panel.columns))
+def _draw_panel(figure: Figure, panel: Panel, layout: Layout, left: float, top: float) -> Axes:
+    width = min(layout.cell, layout.room / len(panel.columns))
     axes = style.axes_at(figure, left, top, width * len(panel.columns), _CELL_H * len(panel.rows))
     axes.set(xlim=(0, len(panel.columns)), ylim=(len(panel.rows), 0))
     for i, row in enumerate(panel.rows):
@@ -156,8 +185,9 @@ def _draw_panel(figure: Figure, panel: Panel, left: float, top: float) -> Axes:
             _draw_cell(axes, i, j, panel.cells.get((row, column), Counter()))
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    every = max(1, round(0.4 / width))
-    axes.set_xticks([j + 0.5 for j in range(0, len(panel.columns), every)], panel.columns[::every], fontsize=6)
+    every = ceil((max(style.length_of(name, layout.ticks) for name in panel.columns) + 0.03) / width)
+    ticks = [j + 0.5 for j in range(0, len(panel.columns), every)]
+    axes.set_xticks(ticks, panel.columns[::every], fontsize=layout.ticks)
     axes.tick_params(length=0, pad=2)
     name = "message size" if panel.column_factor == "message_bytes" else panel.column_factor.replace("_", " ")
     axes.set_xlabel(name, fontsize=6.5, labelpad=1.5)
@@ -173,7 +203,7 @@ def _draw_cell(axes: Axes, i: int, j: int, counts: Counter[str]) -> None:
     _draw_box(axes, (j + 0.03, i + 0.05, 0.94, 0.9), mark, mark.glyph if total == 1 else f"{counts['ok']}/{total}")
 
 
-def _legend_rows(counts: Counter[str], blanks: bool) -> list[list[tuple[str, str, float]]]:
+def _legend_rows(counts: Counter[str], blanks: bool, layout: Layout) -> list[list[tuple[str, str, float]]]:
     """(status, text, width in inches) of what occurs, in rows that fit the page; `not_planned` stands for the dot."""
     entries = [(s, f"{said(s)} {counts[s]}") for s in MARKS if counts[s]] + (
         [("not_planned", "not planned")] if blanks else []
@@ -181,16 +211,17 @@ def _legend_rows(counts: Counter[str], blanks: bool) -> list[list[tuple[str, str
     out: list[list[tuple[str, str, float]]] = [[]]
     for status, text in entries:
         width = 0.25 + 0.056 * len(text) + 0.14
-        if sum(w for _, _, w in out[-1]) + width > style.DOUBLE - 2 * _MARGIN:
+        if sum(w for _, _, w in out[-1]) + width > layout.page - 2 * _MARGIN:
             out.append([])
         out[-1].append((status, text, width))
     return out
 
 
-def _legend(figure: Figure, legend: list[list[tuple[str, str, float]]], title: str) -> None:
+def _legend(figure: Figure, legend: list[list[tuple[str, str, float]]], layout: Layout, title: str) -> None:
     style.text_at(figure, _MARGIN, 0.1, title, fontsize=9, fontweight="bold")
-    axes = style.axes_at(figure, _MARGIN, 0.3, style.DOUBLE - 2 * _MARGIN, _LEGEND_H * len(legend))
-    axes.set(xlim=(0, style.DOUBLE - 2 * _MARGIN), ylim=(_LEGEND_H * len(legend), 0))
+    room = layout.page - 2 * _MARGIN
+    axes = style.axes_at(figure, _MARGIN, 0.3, room, _LEGEND_H * len(legend))
+    axes.set(xlim=(0, room), ylim=(_LEGEND_H * len(legend), 0))
     axes.set_axis_off()
     for i, entries in enumerate(legend):
         at, top = 0.0, _LEGEND_H * i + 0.02
@@ -215,16 +246,16 @@ def _draw_box(axes: Axes, box: tuple[float, float, float, float], mark: Mark, te
     axes.text(*middle, text, ha="center", va="center", fontsize=6.5, color=mark.ink, bbox=ground)
 
 
-def _reason_lines(points: list[Row], most: int = 10) -> list[str]:
+def _reason_lines(points: list[Row], letters: int, most: int = 10) -> list[str]:
     """`2 crashed: signal 11 …`, most frequent first, cut to the figure's width; the CSV has them whole."""
     counts = Counter((str(p["status"]), str(p["reason"])) for p in points if p["status"] != "ok")
     severity = list(MARKS)
     ordered = sorted(counts.items(), key=lambda item: (-severity.index(item[0][0]), -item[1], item[0][1]))
-    lines = [f"{n} {said(s)}: {_short(reason or 'no reason recorded')}" for (s, reason), n in ordered[:most]]
+    lines = [f"{n} {said(s)}: {_short(reason or 'no reason recorded', letters)}" for (s, reason), n in ordered[:most]]
     return [*lines, f"… and {len(ordered) - most} more in the CSV"] if len(ordered) > most else lines
 
 
-def _short(text: str, width: int = 105) -> str:
+def _short(text: str, width: int) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 

@@ -23,6 +23,8 @@ from collpress.layout import ROOT
 
 PICTURES = ("pdf", "svg", "png")
 _MOST_PIXELS = 30_000
+_FOOT = 5
+"""Points."""
 
 
 def write_figure(name: str, cube_path: Path, folder: Path, root: Path = ROOT) -> list[Path]:
@@ -62,9 +64,11 @@ def _footer(figure: Figure, cube: xr.DataTree, content: Stamp) -> None:
     """One grey line at the foot: enough to find the data of a picture that lost its file name."""
     moment = str(origin(cube).get("last_record_utc") or "no record")[:10]
     ids = f"cube {content['cube']['sha256'][:12]} · figure {content['id'][:12]}"
-    text = f"{content['campaign']} on {content['platform']} · data of {moment} · {ids}"
     width, height = (float(v) for v in figure.get_size_inches())
-    figure.text(1 - 0.08 / width, 0.06 / height, text, ha="right", va="bottom", fontsize=5, color=style.FAINT)
+    end = f" · data of {moment} · {ids}"
+    room = width - 0.16 - style.length_of(end, _FOOT)
+    text = style.shortened(f"{content['campaign']} on {content['platform']}", _FOOT, room) + end
+    figure.text(1 - 0.08 / width, 0.06 / height, text, ha="right", va="bottom", fontsize=_FOOT, color=style.FAINT)
 
 
 def _replace(folder: Path, files: dict[str, bytes]) -> list[Path]:

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from collpress.analysis.sizes import iec as iec
+
 _PER_BLOCK = {"allgather", "gather", "scatter", "alltoall"}
-
-
-def iec(size: int) -> str:
-    """A size in bytes with binary prefixes.
-
-    >>> iec(8), iec(4096), iec(3 * 2**19)
-    ('8 B', '4 KiB', '1.5 MiB')
-    """
-    value, units = float(size), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while value >= 1024 and len(units) > 1:
-        value /= 1024
-        units.pop(0)
-    return f"{value:.4g} {units[0]}"
 
 
 def size_label(collectives: set[str]) -> str:

@@ -1,14 +1,15 @@
-"""Latency and bus bandwidth over message size: one row of two panels per experiment, data and world; one line per
-algorithm or codec.
+"""Latency and bus bandwidth over message size: two panels per experiment, data and world; one line per algorithm or
+codec.
 
-A point that is not ok breaks its line and leaves its status's mark above the panel. The line's name stands at its
-right end.
+On two columns of a page the panels stand side by side and a line's name at its right end; on one column they are
+stacked, the names below. A point that is not ok breaks its line and leaves its status's mark above the panel.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -25,10 +26,31 @@ from collpress.figures.captions import experiments, machine, sample_sizes, stati
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import Facet, Line, facets
 from collpress.figures.marks import MARKS, said
+from collpress.figures.names import NAME_H, names_below, names_beside, rows_below
 
-_LEFT, _PANEL, _BETWEEN, _NAMES = 0.64, 1.9, 0.62, 0.26
-_ABOVE, _BELOW, _HEIGHT, _NAME_H, _MARK_H = 0.46, 0.5, 1.75, 0.128, 0.105
+_ABOVE, _BELOW, _MARK_H = 0.46, 0.5, 0.105
 _TICK_W, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.7
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What differs between one column and two; inches."""
+
+    left: float
+    panel: float
+    height: float
+    between: float
+    """Two panels: beside each other, or stacked."""
+    stacked: bool
+    subtitle: float
+    """Points."""
+
+
+LAYOUTS: Mapping[style.Width, Layout] = {
+    "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False, subtitle=6.8),
+    "single": Layout(0.62, 2.74, 1.45, 0.12, stacked=True, subtitle=6.4),
+}
+
 _VARIABLES = (
     "latency_median",
     "latency_ci_low",
@@ -52,18 +74,19 @@ _UNITS = {
 }
 
 
-def draw(cube: xr.DataTree) -> Drawing:
+def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; a panel without any ok point says so and names what became of its lines."""
+    layout = LAYOUTS[width]
     groups = experiments(cube)
     points = {name: rows(_with_rate_limits(dataset), _VARIABLES) for name, dataset in groups.items()}
     factors = {name: [str(d) for d in dataset["status"].dims] for name, dataset in groups.items()}
     everything = [row for found in points.values() for row in found]
     found = [facet for name, group in points.items() for facet in facets(name, group, factors[name])]
-    figure = style.blank("double", sum(_height(f) for f in found) + 0.14)
+    figure = style.blank(width, sum(_height(f, layout) for f in found) + 0.14)
     top = 0.0
     for facet in found:
-        _draw_facet(figure, facet, top)
-        top += _height(facet)
+        _draw_facet(figure, facet, layout, top)
+        top += _height(facet, layout)
     return Drawing(
         figure,
         _table(found, list(dict.fromkeys(n for names in factors.values() for n in names))),
@@ -79,26 +102,30 @@ def _with_rate_limits(dataset: xr.Dataset) -> xr.Dataset:
     )
 
 
-def _height(facet: Facet) -> float:
-    return _ABOVE + _MARK_H * _mark_rows(facet) + max(_HEIGHT, _NAME_H * (len(facet.lines) + 0.5)) + _BELOW
+def _height(facet: Facet, layout: Layout) -> float:
+    around = _ABOVE + _MARK_H * _mark_rows(facet) + _BELOW
+    if layout.stacked:
+        return around + 2 * layout.height + layout.between + NAME_H * (rows_below(facet) + 0.5)
+    return around + max(layout.height, NAME_H * (len(facet.lines) + 0.5))
 
 
-def _draw_facet(figure: Figure, facet: Facet, top: float) -> None:
+def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> None:
     style.text_at(figure, 0.1, top + 0.08, facet.experiment, fontsize=8.5, fontweight="bold")
-    style.text_at(figure, 0.1, top + 0.23, facet.title, fontsize=6.8, color=style.FAINT)
-    marks = _MARK_H * _mark_rows(facet)
-    height = _height(facet) - _ABOVE - _BELOW - marks
-    at = top + _ABOVE + marks
-    time = style.axes_at(figure, _LEFT, at, _PANEL, height)
-    rate = style.axes_at(figure, _LEFT + _PANEL + _BETWEEN, at, _PANEL, height)
-    scale = min(1.0, max(0.6, _nearest(facet) / _MARK_W))
+    title = style.shortened(facet.title, layout.subtitle, float(figure.get_size_inches()[0]) - 0.2)
+    style.text_at(figure, 0.1, top + 0.23, title, fontsize=layout.subtitle, color=style.FAINT)
+    time, rate = _panels(figure, facet, layout, top)
+    scale = min(1.0, max(0.6, _nearest(facet, layout) / _MARK_W))
     for line in (line for line in facet.lines if line.drawn):
         _draw_line(time, line, scale, "latency_median", "latency_ci_low", "latency_ci_high")
         _draw_line(rate, line, scale, "busbw", "busbw_low", "busbw_high")
     _ring_the_fastest(time, facet, scale)
     for axes in (time, rate):
-        _size_axis(axes, facet)
-        _marks_above(axes, facet)
+        _size_axis(axes, facet, layout)
+        if axes is time or not layout.stacked:
+            _marks_above(axes, facet, layout)
+    if layout.stacked:
+        time.set_xlabel("")
+        time.tick_params(labelbottom=False)
     if not facet.ok_by_size():
         for axes in (time, rate):
             axes.text(0.5, 0.5, "no point is ok", transform=axes.transAxes, ha="center", va="center", color=style.FAINT)
@@ -108,7 +135,25 @@ def _draw_facet(figure: Figure, facet: Facet, top: float) -> None:
     else:
         _log_axis(time, "s", "time (median)")
         _log_axis(rate, "", "bus bandwidth (byte/s)")
-    _names(rate, facet)
+    if layout.stacked:
+        names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.5))
+    else:
+        names_beside(rate, facet, layout.panel)
+
+
+def _panels(figure: Figure, facet: Facet, layout: Layout, top: float) -> tuple[Axes, Axes]:
+    at = top + _ABOVE + _MARK_H * _mark_rows(facet)
+    if layout.stacked:
+        below = at + layout.height + layout.between
+        return (
+            style.axes_at(figure, layout.left, at, layout.panel, layout.height),
+            style.axes_at(figure, layout.left, below, layout.panel, layout.height),
+        )
+    height = _height(facet, layout) - _BELOW - (at - top)
+    return (
+        style.axes_at(figure, layout.left, at, layout.panel, height),
+        style.axes_at(figure, layout.left + layout.panel + layout.between, at, layout.panel, height),
+    )
 
 
 def _draw_line(axes: Axes, line: Line, scale: float, middle: str, low: str, high: str) -> None:
@@ -151,21 +196,21 @@ def _ring_the_fastest(axes: Axes, facet: Facet, scale: float) -> None:
     )
 
 
-def _inches_per_octave(sizes: Sequence[int]) -> float:
-    return _PANEL / (float(np.log2(sizes[-1] / sizes[0])) + 2 * _MARGIN_OCTAVES)
+def _inches_per_octave(sizes: Sequence[int], layout: Layout) -> float:
+    return layout.panel / (float(np.log2(sizes[-1] / sizes[0])) + 2 * _MARGIN_OCTAVES)
 
 
-def _nearest(facet: Facet) -> float:
+def _nearest(facet: Facet, layout: Layout) -> float:
     """Inches between the two sizes that are nearest to each other."""
     octaves = min((float(np.log2(b / a)) for a, b in pairwise(facet.sizes)), default=float("inf"))
-    return octaves * _inches_per_octave(facet.sizes)
+    return octaves * _inches_per_octave(facet.sizes, layout)
 
 
-def _size_axis(axes: Axes, facet: Facet) -> None:
+def _size_axis(axes: Axes, facet: Facet, layout: Layout) -> None:
     axes.set_xscale("log", base=2)
     sizes = facet.sizes
     axes.set_xlim(sizes[0] / 2**_MARGIN_OCTAVES, sizes[-1] * 2**_MARGIN_OCTAVES)
-    inch = _inches_per_octave(sizes)
+    inch = _inches_per_octave(sizes, layout)
     shown: list[int] = []
     for size in reversed(sizes):
         if not shown or np.log2(shown[-1] / size) * inch >= _TICK_W:
@@ -190,10 +235,10 @@ def _mark_rows(facet: Facet) -> int:
     return max((len(counts) for counts in facet.missing().values()), default=0)
 
 
-def _marks_above(axes: Axes, facet: Facet) -> None:
+def _marks_above(axes: Axes, facet: Facet, layout: Layout) -> None:
     """Above each size: how many lines have no time there, and why, as `2T`; no number where sizes are dense."""
     height = style.height_of(axes)
-    near = _nearest(facet)
+    near = _nearest(facet, layout)
     for size, counts in facet.missing().items():
         for i, status in enumerate(s for s in MARKS if counts[s]):
             axes.text(
@@ -206,98 +251,6 @@ def _marks_above(axes: Axes, facet: Facet) -> None:
                 color=style.INK,
                 transform=axes.get_xaxis_transform(),
             )
-
-
-def _names(axes: Axes, facet: Facet) -> None:
-    """Each line's name at the right, in the order of the lines' right ends, moved apart; a thin leader joins the two.
-
-    A line that wins has the ring of its points around its sample, and at how many sizes it wins. Lines without any
-    time stand below.
-    """
-    height = style.height_of(axes)
-    low, high = np.log(axes.get_ylim())
-    ends = {line: [p for p in line.points if p["busbw"] is not None][-1] for line in facet.lines if line.drawn}
-    wanted = {line: float((np.log(p["busbw"]) - low) / (high - low)) * height for line, p in ends.items()}
-    absent = [line for line in facet.lines if not line.drawn]
-    floor = _NAME_H * (len(absent) + 0.3)
-    for line, y in _apart(wanted, _NAME_H, floor, height).items():
-        end = ends[line]
-        axes.annotate(
-            "",
-            xy=(end["message_bytes"], end["busbw"]),
-            xycoords="data",
-            xytext=(1.0 + 0.1 / _PANEL, y / height),
-            textcoords="axes fraction",
-            annotation_clip=False,
-            zorder=1,
-            arrowprops={"arrowstyle": "-", "color": "#bdbdbd", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
-        )
-        _sample(axes, line, y / height)
-        text = f"{line.name}  {line.wins}/{len(facet.ok_by_size())}" if line.wins else line.name
-        _name(axes, y / height, text, fontweight="bold" if line.wins else "normal")
-    for i, line in enumerate(absent):
-        why = Counter(str(p["status"]) for p in line.points).most_common(1)[0][0]
-        _name(axes, _NAME_H * (i + 0.2) / height, f"{MARKS[why].glyph}  {line.name}: {said(why)}", color=style.FAINT)
-    axes.set_ylim(np.exp(low), np.exp(high))
-
-
-def _sample(axes: Axes, line: Line, y: float) -> None:
-    """A short piece of the line, so that the names are the legend too."""
-    start, stop = 1 + 0.12 / _PANEL, 1 + (0.12 + _NAMES) / _PANEL
-    x, look = [start, (start + stop) / 2, stop], line.look
-    axes.plot(
-        x,
-        [y] * 3,
-        transform=axes.transAxes,
-        clip_on=False,
-        color=look.colour,
-        linestyle=look.dashes,
-        linewidth=1.5 if line.wins else 0.9,
-        marker=look.marker,
-        markevery=[1],
-        markersize=3,
-        markerfacecolor=look.face,
-        markeredgewidth=0.7,
-    )
-    if line.wins:
-        axes.plot(
-            x[1:2],
-            [y],
-            transform=axes.transAxes,
-            clip_on=False,
-            marker="o",
-            markersize=6.5,
-            markerfacecolor="none",
-            markeredgecolor=style.INK,
-            markeredgewidth=0.6,
-        )
-
-
-def _name(axes: Axes, y: float, text: str, **settings: str) -> None:
-    x = 1 + (0.12 + _NAMES + 0.06) / _PANEL
-    axes.text(x, y, text, transform=axes.transAxes, fontsize=6.3, va="center", fontdict=settings)
-
-
-def _apart(wanted: dict[Line, float], gap: float, floor: float, ceiling: float) -> dict[Line, float]:
-    """Positions as near to the wanted ones as `gap` between neighbours, `floor` and `ceiling` allow."""
-    lines = sorted(wanted, key=lambda line: wanted[line])
-    blocks: list[
-        tuple[float, int]
-    ] = []  # touching names: the sum of where each wants the block's bottom, and how many they are
-    for line in lines:
-        total, n = wanted[line], 1
-        while blocks and _bottom(*blocks[-1], gap, floor, ceiling) + gap * blocks[-1][1] > _bottom(
-            total, n, gap, floor, ceiling
-        ):
-            below, m = blocks.pop()
-            total, n = below + total - gap * m * n, m + n
-        blocks.append((total, n))
-    positions = [_bottom(total, n, gap, floor, ceiling) + gap * i for total, n in blocks for i in range(n)]
-    return dict(zip(lines, positions, strict=True))
-
-
-def _bottom(total: float, n: int, gap: float, floor: float, ceiling: float) -> float:
-    return max(floor, min(total / n, ceiling - gap * (n - 1)))
 
 
 def _table(found: list[Facet], names: list[str]) -> Table:
@@ -320,7 +273,7 @@ def _caption(cube: xr.DataTree, points: list[Row]) -> str:
     told = ", ".join(f"{MARKS[s].glyph} {said(s)} {missing[s]}" for s in MARKS if missing[s])
     gaps = (
         "Marks above a panel count lines without a time at that size, which are broken there; a line without any is "
-        f"named at the right ({told}). "
+        f"named among the others ({told}). "
         if told
         else ""
     )

@@ -84,8 +84,8 @@ def _facet(experiment: str, common: dict[str, Any], points: list[Row]) -> Facet:
         by_line.setdefault(tuple(str(point[n]) for n in _IN_LINE), []).append(point)
     keys = sorted(by_line, key=[tuple(str(p[n]) for n in _IN_LINE) for p in points].index)
     looks = _looks(keys)
-    names = _names(keys)
-    lines = [Line(names[k], looks[k], by_line[k], sum(id(p) in best for p in by_line[k])) for k in keys]
+    called = names(keys)
+    lines = [Line(called[k], looks[k], by_line[k], sum(id(p) in best for p in by_line[k])) for k in keys]
     return Facet(experiment, labels.factors(common), str(common["collective"]), lines)
 
 
@@ -97,7 +97,7 @@ def _ok_by_size(points: Sequence[Row]) -> dict[int, list[Row]]:
     return out
 
 
-def _names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+def names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     """The algorithm where nothing is compressed; else codec and bound, and the algorithm if there are several."""
     compressed = {algorithm for algorithm, _, _ in keys if algorithm.startswith("compressed:")}
     out: dict[tuple[str, ...], str] = {}
@@ -125,9 +125,7 @@ def _looks(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Look]:
         if subject == "library:default":
             out[key] = Look(style.INK, _SOLID, "o", style.INK, True)
             continue
-        place = subjects.index(subject)
-        colour = style.COLOURS[place % len(style.COLOURS)]
-        marker = style.MARKERS[(place + place // len(style.COLOURS)) % len(style.MARKERS)]
+        colour, marker = style.nth(subjects.index(subject))
         kind = algorithm.partition(":")[0]
         if compressing and kind == "compressed":
             dashes = _BOUNDS[bounds.index(bound) % len(_BOUNDS)] if bound != "none" else _SOLID

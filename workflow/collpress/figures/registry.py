@@ -1,7 +1,8 @@
 """Which figures there are, and which files each depends on; found by reading the modules, not by importing them.
 
-A figure is a module of this package that defines `draw(cube) -> Drawing`; its name is the module's with `-` for `_`.
-Cheap enough for Snakemake to ask at each start.
+A figure is a module of this package that defines `draw(cube, width) -> Drawing`; its name is the module's with `-` for
+`_`. With `-single` behind it the same module draws for one column of a page instead of two. Cheap enough for Snakemake
+to ask at each start.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from collpress.figures.drawing import Drawing
+    from collpress.figures.style import Width
+
+ONE_COLUMN = "-single"
 
 _FIGURES = Path(__file__).resolve().parent
 _PACKAGE = _FIGURES.parent
@@ -27,17 +31,27 @@ _ALWAYS = ("style.py", "stamp.py", "files.py")
 
 
 def figure_names() -> list[str]:
-    """All figures, sorted."""
+    """All figures as drawn for two columns, sorted."""
     return sorted(p.stem.replace("_", "-") for p in _FIGURES.glob("*.py") if _defines_draw(p))
 
 
-def figure_module(name: str) -> Path:
-    """The file that draws `name`; CollpressError with a suggestion where there is none."""
-    path = _FIGURES / f"{name.replace('-', '_')}.py"
+def figure_module(name: str, where: str = "") -> Path:
+    """The file that draws `name`; CollpressError with a suggestion where there is none. `where`: who asks for it."""
     names = figure_names()
-    if name not in names:
-        raise CollpressError(f'unknown figure "{name}"', allowed=", ".join(names), fix=did_you_mean(name, names))
-    return path
+    stem = name.removesuffix(ONE_COLUMN)
+    if stem not in names:
+        raise CollpressError(
+            f'unknown figure "{name}"',
+            where=where,
+            allowed=f"{', '.join(names)}; with {ONE_COLUMN} behind it for one column of a page",
+            fix=did_you_mean(name, [*names, *(n + ONE_COLUMN for n in names)]),
+        )
+    return _FIGURES / f"{stem.replace('-', '_')}.py"
+
+
+def width_of(name: str) -> Width:
+    """What the name of a figure says of its width."""
+    return "single" if name.endswith(ONE_COLUMN) else "double"
 
 
 def figure_sources(name: str) -> list[Path]:
@@ -53,9 +67,10 @@ def figure_sources(name: str) -> list[Path]:
 
 
 def load(name: str) -> Callable[[xr.DataTree], Drawing]:
-    """The figure's `draw` (this imports matplotlib)."""
+    """The figure's `draw` for the width that the name asks for (this imports matplotlib)."""
     module = importlib.import_module(f"collpress.figures.{figure_module(name).stem}")
-    return cast("Callable[[xr.DataTree], Drawing]", module.draw)
+    draw = cast("Callable[[xr.DataTree, Width], Drawing]", module.draw)
+    return lambda cube: draw(cube, width_of(name))
 
 
 def _defines_draw(path: Path) -> bool:

@@ -21,6 +21,7 @@ import xarray as xr
 
 from collpress.errors import CollpressError
 from collpress.figures.captions import origin
+from collpress.figures.style import font
 from collpress.layout import ROOT
 from collpress.provenance import git_state
 
@@ -57,6 +58,7 @@ def stamp(name: str, cube: xr.DataTree, sources: Iterable[Path], root: Path = RO
             "core_sha256": made.get("core_sha256"),
             **{p: packages[p] for p in _PACKAGES if p in packages},
             "matplotlib": matplotlib.__version__,
+            "font": font(),
         },
         "hardware": found.get("hardware"),
         "world": found.get("world"),

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+from matplotlib.ft2font import LoadFlags
 
+from collpress.errors import CollpressError
+
+Width = Literal["single", "double"]
+"""One or two columns of a page."""
 SINGLE, DOUBLE = 3.5, 7.16
-"""Widths in inches of one and two columns of an IEEE or ACM page."""
+"""Their widths in inches, on an IEEE or ACM page."""
+FONT = "DejaVu Sans"
+_OTHER_FONTS = ("Bitstream Vera Sans", "Liberation Sans", "Arial", "Helvetica", "Noto Sans", "FreeSans")
+"""Instead of it, in this order, where it cannot be found."""
+_MEASURED_DPI = 720
 
 INK, FAINT, GRID = "#1a1a1a", "#6b6b6b", "#e4e4e4"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d1f", "#7b3fb5", "#b2182b")
@@ -21,7 +33,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
 _RULES: dict[str, Any] = {
     "backend": "Agg",
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 7.5,
     "axes.titlesize": 8,
     "axes.labelsize": 7.5,
@@ -58,18 +69,75 @@ _RULES: dict[str, Any] = {
 }
 
 
+def nth(place: int) -> tuple[str, str]:
+    """Colour and marker of the `place`-th subject of a figure; no pair comes twice among the first 64."""
+    return (
+        COLOURS[place % len(COLOURS)],
+        MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
+    )
+
+
 @contextmanager
 def house() -> Iterator[None]:
-    """The style, whatever a user's matplotlibrc says, for drawing and for writing."""
+    """The style, whatever a user's matplotlibrc says, for drawing and for writing.
+
+    Warns on standard error where the house's font is missing and another stands in for it; CollpressError where there
+    is none at all.
+    """
+    chosen = font()
+    if chosen != FONT:
+        print(
+            f'warning: matplotlib cannot find the font "{FONT}", which comes with it; figures use "{chosen}" instead, '
+            f"where the marks of some statuses may be missing\n  fix: pip install --force-reinstall matplotlib, and "
+            f"remove {matplotlib.get_cachedir()}",
+            file=sys.stderr,
+        )
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_RULES)  # type: ignore[arg-type]
+        matplotlib.rcParams.update(_RULES | {"font.sans-serif": [chosen]})  # type: ignore[arg-type]
         yield
 
 
-def blank(width: Literal["single", "double"], height: float) -> Figure:
+def font() -> str:
+    """The font that figures use: the house's, else the first other one that is installed."""
+    for name in (FONT, *_OTHER_FONTS, *sorted({entry.name for entry in fontManager.ttflist})):
+        try:
+            if Path(findfont(FontProperties(family=name), fallback_to_default=False)).is_file():
+                return name
+        except (ValueError, OSError):
+            continue
+    raise CollpressError(
+        "matplotlib finds no font at all", allowed=FONT, fix="pip install --force-reinstall matplotlib brings it"
+    )
+
+
+def inches(width: Width) -> float:
+    """How wide a figure is."""
+    return SINGLE if width == "single" else DOUBLE
+
+
+def blank(width: Width, height: float) -> Figure:
     """An empty figure, `height` in inches; no pyplot, so nothing global and no display."""
-    return Figure(figsize=(SINGLE if width == "single" else DOUBLE, height), facecolor="white")
+    return Figure(figsize=(inches(width), height), facecolor="white")
+
+
+def length_of(text: str, size: float, weight: str = "normal") -> float:
+    """How long a text is in inches, set in `size` points in the font in force."""
+    face = get_font(findfont(FontProperties(weight=weight)))
+    face.set_size(size, _MEASURED_DPI)
+    face.set_text(text, 0.0, flags=LoadFlags.NO_HINTING)
+    return float(face.get_width_height()[0]) / 64 / _MEASURED_DPI
+
+
+def shortened(
+    text: str, size: float, room: float, weight: str = "normal", *, keep: Literal["start", "end"] = "start"
+) -> str:
+    """`text`, cut with `…` where it is longer than `room` in inches; `keep` says which end stays."""
+    kept, shown = text, text
+    while kept and length_of(shown, size, weight) > room:
+        kept = kept[:-1] if keep == "start" else kept[1:]
+        shown = kept.rstrip() + "…" if keep == "start" else "…" + kept.lstrip()
+    return shown
 
 
 def axes_at(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:

@@ -1,6 +1,6 @@
 """Say how a campaign ended, and fail if a point that should have run did not.
 
-Prints how many points were planned and are ok, the others by reason, and the most telling numbers. Writes
+Prints how many points were planned and are ok, the others by reason, and the most telling findings. Writes
 summary.json when every point is ok or unsupported. Exit code 3: some are not.
 
 example: collpress complete quick --platform local
@@ -9,13 +9,14 @@ example: collpress complete quick --platform local
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from collpress.errors import IncompleteError
+from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.attempt import now
-from collpress.execute.findings import findings
 from collpress.execute.status import Coverage, coverage, grouped, label
-from collpress.files import write_json
+from collpress.files import sha256_of, write_json
 from collpress.layout import Places
+from collpress.plan.frozen import read_json
 from collpress.records.status import Status
 
 
@@ -27,8 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     places = Places(args.campaign, args.platform)
     seen = coverage(places.directory)
-    found = findings(seen)
-    print("\n".join([*_counts(seen), *(finding.text for finding in found)]))
+    print("\n".join(_counts(seen)))
+    found = _headlines(places)
+    print("\n".join([*(f"  {finding['text']}" for finding in found), f"all findings: {places.findings_page}"]))
     incomplete = seen.incomplete()
     if incomplete:
         places.summary.unlink(missing_ok=True)
@@ -39,9 +41,24 @@ def run(args: argparse.Namespace) -> int:
         )
     counts = seen.counts()
     document = {"schema": 1, "campaign": seen.campaign, "platform": seen.platform, "launches": seen.launches}
-    document |= {"counts": counts, "findings": [finding.document() for finding in found], "utc": now()}
+    document |= {"counts": counts, "findings": [_short(finding) for finding in found], "utc": now()}
     write_json(places.summary, document)
     return 0
+
+
+def _headlines(places: Places) -> list[dict[str, Any]]:
+    """The findings that sum up their rule; CollpressError where they are missing or of another cube."""
+    fix = f"collpress findings {places.campaign} --platform {places.platform}"
+    content = read_json(places.findings, fix)
+    if content.get("schema") != 1 or content["cube"]["sha256"] != sha256_of(places.cube):
+        raise CollpressError("these findings are not those of the cube", where=str(places.findings), fix=fix)
+    headlines: list[dict[str, Any]] = content["headlines"]
+    return headlines
+
+
+def _short(finding: dict[str, Any]) -> dict[str, Any]:
+    keys = [point["key"] for point in finding["points"]]
+    return {"name": finding["rule"], "value": finding["value"], "text": finding["text"], "keys": keys}
 
 
 def _counts(seen: Coverage) -> list[str]:

@@ -1,0 +1,113 @@
+"""What a codec buys: its two references, and the break-even link rate with its edge cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_campaign import PHASES, Campaign, failing, taking
+from unwritten import unwritten
+
+from collpress.analysis.payoff import Payoff, break_even_rate, payoffs
+from collpress.analysis.points import points
+from collpress.errors import CollpressError
+
+SLOW, FAST = (10.0, 10.1, 10.2, 10.3, 10.4), (5.0, 5.1, 5.2, 5.3, 5.4)
+RING = {"algorithm": "compressed:ring", "dataset": "colpex/theta"}
+
+
+def sent(wire: int, compress: float, decompress: float) -> dict[str, Any]:
+    """Fields of a record: bytes on the wire and seconds in the codec."""
+    phases = dict.fromkeys(PHASES, 0.1) | {"compress": compress, "decompress": decompress}
+    codec = {"raw_bytes": 1000, "compressed_bytes": 500, "ratio": 2.0, "wire_bytes": wire}
+    return {"phases_s": {"iterations": 5, "total": 1.0, **phases}, "codec": codec}
+
+
+def paid(root: Path, campaign: Campaign) -> Payoff:
+    (found,) = payoffs(unwritten(campaign, root)["e"].to_dataset())
+    return found
+
+
+def with_references() -> Campaign:
+    campaign = Campaign(launches=5)
+    campaign.add("e", dataset="colpex/theta", outcome=taking(*FAST))
+    campaign.add("e", **RING, outcome=taking(*SLOW, **sent(9000, 0.0, 0.0)))
+    return campaign
+
+
+def test_a_codec_is_measured_against_the_same_algorithm_and_against_the_librarys_choice(tmp_path: Path) -> None:
+    campaign = with_references()
+    campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST, **sent(4000, 2.0, 0.5)))
+    found = paid(tmp_path, campaign)
+    assert found.over_plain is not None
+    assert (found.over_plain.value, found.over_plain.shown) == (pytest.approx(10.2 / 5.2), "greater")
+    assert found.over_default is not None
+    assert (found.over_default.value, found.over_default.shown) == (pytest.approx(1.0), "no difference")
+
+
+def test_the_break_even_rate_is_bytes_saved_over_codec_time(tmp_path: Path) -> None:
+    campaign = with_references()
+    campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST, **sent(4000, 2.0, 0.5)))
+    assert paid(tmp_path, campaign).break_even == (9000 - 4000) / (2.0 + 0.5)
+
+
+def test_a_codec_that_saves_no_bytes_pays_at_no_rate(tmp_path: Path) -> None:
+    campaign = with_references()
+    campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST, **sent(9500, 2.0, 0.5)))
+    assert paid(tmp_path, campaign).break_even == 0
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        failing("crashed", "signal 11"),
+        taking(*FAST, **sent(4000, 0.0, 0.0)),
+        taking(*FAST, **sent(4000, 1.0, 1.0) | {"phases_s": None}),
+        taking(*FAST, **sent(4000, 1.0, 1.0) | {"codec": None}),
+    ],
+)
+def test_without_bytes_or_codec_time_there_is_no_rate(tmp_path: Path, outcome: Any) -> None:
+    campaign = with_references()
+    campaign.add("e", **RING, codec="bf16", outcome=outcome)
+    assert paid(tmp_path, campaign).break_even is None
+
+
+def test_without_references_nothing_is_compared(tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST))
+    found = paid(tmp_path, campaign)
+    assert (found.plain, found.default, found.over_plain, found.over_default, found.break_even) == (None,) * 5
+
+
+def test_a_reference_that_failed_is_there_but_not_compared(tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    campaign.add("e", **RING, outcome=failing("timed_out", "no word"))
+    campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST))
+    found = paid(tmp_path, campaign)
+    assert found.plain is not None
+    assert (found.plain.status, found.over_plain) == ("timed_out", None)
+
+
+@given(st.floats(1, 1e12), st.floats(0, 1), st.floats(1e-9, 10))
+def test_at_the_break_even_rate_the_codec_takes_as_long_as_it_saves(plain: float, kept: float, seconds: float) -> None:
+    rate = break_even_rate(plain, plain * kept, seconds)
+    if rate > 0:
+        assert plain / rate == pytest.approx(plain * kept / rate + seconds, rel=1e-6)
+
+
+def test_a_cube_without_point_names_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    group = unwritten(with_references(), tmp_path)["e"].to_dataset()
+    with pytest.raises(CollpressError, match=r"does not name its points[\s\S]*collpress cube"):
+        points(group.drop_vars("point"))
+
+
+def test_a_point_that_is_not_ok_has_no_time(tmp_path: Path) -> None:
+    campaign = Campaign(launches=2)
+    campaign.add("e", outcome=failing("crashed", "signal 11", {1}))
+    (point,) = points(unwritten(campaign, tmp_path)["e"].to_dataset())
+    assert point.times == ()
+    with pytest.raises(ValueError, match="crashed"):
+        _ = point.time

@@ -1,0 +1,81 @@
+"""Phases: the parts make the whole, in the order of the legend; a bar that dwarfs the others is cut and says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.text import Text
+from synthetic_campaign import Campaign, failing
+
+from collpress.cube.build import build_cube
+from collpress.cube.quantities import PHASES
+from collpress.figures import style
+from collpress.figures.drawing import Drawing
+from collpress.figures.phases import FILLS, draw, limit
+
+RING = {"algorithm": "compressed:ring", "dataset": "colpex/theta"}
+
+
+def drawing(campaign: Campaign, folder: Path) -> Drawing:
+    with style.house():
+        return draw(build_cube(campaign.write(folder), root=folder))
+
+
+def rows(drawn: Drawing) -> list[dict[str, Any]]:
+    return [dict(zip(drawn.table.columns, row, strict=True)) for row in drawn.table.rows]
+
+
+def texts(drawn: Drawing) -> set[str]:
+    return {t.get_text() for t in drawn.figure.findobj(Text)}
+
+
+def phases(**given: float) -> dict[str, Any]:
+    return {"phases_s": {"iterations": 5, "total": sum(given.values())} | dict.fromkeys(PHASES, 0.0) | given}
+
+
+def test_every_phase_of_the_cube_has_a_look() -> None:
+    assert tuple(FILLS) == PHASES
+
+
+def test_the_table_has_phases_their_sum_and_their_shares_but_no_library_algorithm(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("plain")
+    campaign.add("plain", algorithm="reference:ring", outcome=lambda n: phases(send=1e-3, reduce=2e-3, wait=5e-3))
+    (row,) = rows(drawing(campaign, tmp_path))
+    assert row["algorithm"] == "reference:ring"
+    assert (row["send_s"], row["wait_s"], row["compress_s"]) == (1e-3, 5e-3, 0.0)
+    assert row["sum_s"] == pytest.approx(8e-3)
+    assert [row[f"{p}_share"] for p in PHASES] == pytest.approx([0, 0.125, 0, 0.25, 0.625, 0])
+
+
+def test_a_bar_without_numbers_says_why(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("plain", algorithm="reference:ring", outcome=failing("crashed", "signal 11"))
+    campaign.add("plain", algorithm="reference:rabenseifner", outcome=lambda n: {"phases_s": None})
+    drawn = drawing(campaign, tmp_path)
+    assert {"⚡ crashed", "no instrumented pass"} <= texts(drawn)
+    assert [row["sum_s"] for row in rows(drawn)] == [None, None]
+    assert "n = 0 of 2" in drawn.caption
+
+
+def test_a_bar_that_dwarfs_the_others_is_cut_and_its_number_is_whole(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    for codec, seconds in (("none", 1e-3), ("int8", 2e-3), ("zfp", 0.4)):
+        campaign.add("squeezed", **RING, codec=codec, outcome=lambda n, s=seconds: phases(compress=s / 2, wait=s / 2))
+    drawn = drawing(campaign, tmp_path)
+    assert {"1 ms", "2 ms", "400 ms"} <= texts(drawn)
+    assert "Bars with a gap are cut" in drawn.caption
+    right = [axes.get_xlim()[1] for axes in drawn.figure.axes if axes.get_xlabel() == "time"]
+    assert right == [pytest.approx(2e-3 * 1.3 * 1.02)]
+
+
+@given(st.lists(st.floats(1e-7, 10), min_size=1, max_size=20))
+def test_the_axis_holds_at_least_half_of_the_bars_whole(totals: list[float]) -> None:
+    end = limit(totals)
+    assert end <= max(totals) * 1.3
+    assert sum(total <= end for total in totals) * 2 >= len(totals)
+    assert limit([totals[0]] * 3) == totals[0]

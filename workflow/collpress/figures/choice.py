@@ -1,0 +1,68 @@
+"""Which points a figure shows: those with a part of the cube that it needs, side by side where they are comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+
+from collpress.analysis.table import Row, rows
+from collpress.cube.axes import FACTORS
+from collpress.figures import labels
+
+IN_BLOCK = ("algorithm", "codec", "error_bound")
+"""What may differ between the points of a block; all else stands in its title."""
+_SAID_FIRST = ("dataset", "message_bytes", "ranks")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Points of one experiment that are equal in every factor but those of `IN_BLOCK`."""
+
+    experiment: str
+    title: str
+    points: Sequence[Row]
+
+
+def entries(dataset: xr.Dataset, variable: str, dimension: str, prefix: str = "") -> xr.Dataset:
+    """The dataset with each entry of `variable` along `dimension` as a variable of its own, named `prefix` + label.
+
+    Without `variable` the dataset comes back unchanged.
+    """
+    if variable not in dataset:
+        return dataset
+    labelled = {str(label): dataset[variable].sel({dimension: label}, drop=True) for label in dataset[dimension].values}
+    return dataset.assign({prefix + name: values for name, values in labelled.items()})
+
+
+def chosen(dataset: xr.Dataset, variables: Sequence[str]) -> list[Row]:
+    """`analysis.table.rows` with None for variables that the dataset lacks."""
+    present = [name for name in variables if name in dataset]
+    absent = dict.fromkeys(name for name in variables if name not in dataset)
+    return [row | absent for row in rows(dataset, present)]
+
+
+def groups(experiment: str, dataset: xr.Dataset, points: Sequence[Row]) -> list[Group]:
+    """The points of an experiment as groups, in the order of the cube's axes."""
+    names = [n for n in factor_names(dataset) if n not in IN_BLOCK]
+    place = {n: {label: i for i, label in enumerate(dataset[n].values.tolist())} for n in names}
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for point in points:
+        found.setdefault(tuple(point[n] for n in names), []).append(point)
+    order = sorted(found, key=lambda key: [place[n][value] for n, value in zip(names, key, strict=True)])
+    return [Group(experiment, _title(dict(zip(names, key, strict=True))), found[key]) for key in order]
+
+
+def factor_names(dataset: xr.Dataset) -> list[str]:
+    """The factors of an experiment, the known ones first."""
+    dims = [str(d) for d in dataset["status"].dims]
+    return [*(n for n in FACTORS if n in dims), *(d for d in dims if d not in FACTORS)]
+
+
+def _title(common: dict[str, Any]) -> str:
+    """What tells blocks apart stands first, because a title may be cut at its end."""
+    first = [n for n in _SAID_FIRST if n in common]
+    last = [n for n in common if n not in first and not (n == "nodes" and common[n] == 1)]
+    return labels.factors({n: common[n] for n in [*first, *last]})

@@ -1,0 +1,146 @@
+"""Names of lines: beside their ends with leaders, or below in two columns; with its sample, each is the legend too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from collpress.figures import style
+from collpress.figures.lines import Facet, Line
+from collpress.figures.marks import MARKS, said
+
+NAME_H = 0.128
+"""Height of a name in inches."""
+_SAMPLE, _SAMPLE_BELOW = 0.26, 0.22
+
+
+def names_beside(axes: Axes, facet: Facet, panel: float) -> None:
+    """Each line's name at the right, in the order of the lines' right ends, moved apart; a thin leader joins the two.
+
+    A line that wins has the ring of its points around its sample, and at how many sizes it wins. Lines without any
+    time stand below. `panel`: width of the axes in inches.
+    """
+    height = style.height_of(axes)
+    low, high = np.log(axes.get_ylim())
+    ends = {line: [p for p in line.points if p["busbw"] is not None][-1] for line in facet.lines if line.drawn}
+    wanted = {line: float((np.log(p["busbw"]) - low) / (high - low)) * height for line, p in ends.items()}
+    absent = [line for line in facet.lines if not line.drawn]
+    floor = NAME_H * (len(absent) + 0.3)
+    for line, y in _apart(wanted, NAME_H, floor, height).items():
+        end = ends[line]
+        axes.annotate(
+            "",
+            xy=(end["message_bytes"], end["busbw"]),
+            xycoords="data",
+            xytext=(1.0 + 0.1 / panel, y / height),
+            textcoords="axes fraction",
+            annotation_clip=False,
+            zorder=1,
+            arrowprops={"arrowstyle": "-", "color": "#bdbdbd", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
+        )
+        _sample(axes, line, 1 + 0.12 / panel, 1 + (0.12 + _SAMPLE) / panel, y / height)
+        x = 1 + (0.12 + _SAMPLE + 0.06) / panel
+        axes.text(
+            x, y / height, _said(line, facet), transform=axes.transAxes, fontsize=6.3, va="center", weight=_weight(line)
+        )
+    for i, line in enumerate(absent):
+        x = 1 + (0.12 + _SAMPLE + 0.06) / panel
+        y = NAME_H * (i + 0.2) / height
+        axes.text(x, y, _why(line), transform=axes.transAxes, fontsize=6.3, va="center", color=style.FAINT)
+    axes.set_ylim(np.exp(low), np.exp(high))
+
+
+def rows_below(facet: Facet) -> int:
+    """How many rows `names_below` takes, each `NAME_H` high."""
+    return ceil(len(facet.lines) / 2)
+
+
+def names_below(figure: Figure, facet: Facet, top: float) -> None:
+    """The lines' names in two columns under the panels, best at the largest size first, those without any time last."""
+    drawn = [line for line in facet.lines if line.drawn]
+    ordered = sorted(drawn, key=lambda line: -float(line.points[-1]["busbw"] or 0))
+    ordered += [line for line in facet.lines if not line.drawn]
+    page = float(figure.get_size_inches()[0])
+    count = rows_below(facet)
+    axes = style.axes_at(figure, 0.1, top, page - 0.2, NAME_H * count)
+    axes.set(xlim=(0, page - 0.2), ylim=(NAME_H * count, 0))
+    axes.set_axis_off()
+    column = (page - 0.2) / 2
+    for i, line in enumerate(ordered):
+        x, y = column * (i // count), NAME_H * (i % count + 0.5)
+        text = _said(line, facet) if line.drawn else _why(line)
+        if line.drawn:
+            _sample(axes, line, x / (page - 0.2), (x + _SAMPLE_BELOW) / (page - 0.2), 1 - y / (NAME_H * count))
+        text = style.shortened(text, 5.8, column - _SAMPLE_BELOW - 0.14, _weight(line))
+        ink = style.INK if line.drawn else style.FAINT
+        axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=5.8, va="center", weight=_weight(line), color=ink)
+
+
+def _said(line: Line, facet: Facet) -> str:
+    return f"{line.name}  {line.wins}/{len(facet.ok_by_size())}" if line.wins else line.name
+
+
+def _why(line: Line) -> str:
+    status = Counter(str(p["status"]) for p in line.points).most_common(1)[0][0]
+    return f"{MARKS[status].glyph}  {line.name}: {said(status)}"
+
+
+def _weight(line: Line) -> str:
+    return "bold" if line.wins else "normal"
+
+
+def _sample(axes: Axes, line: Line, start: float, stop: float, y: float) -> None:
+    """A short piece of the line, so that the names are the legend too; in fractions of the axes."""
+    x, look = [start, (start + stop) / 2, stop], line.look
+    axes.plot(
+        x,
+        [y] * 3,
+        transform=axes.transAxes,
+        clip_on=False,
+        color=look.colour,
+        linestyle=look.dashes,
+        linewidth=1.5 if line.wins else 0.9,
+        marker=look.marker,
+        markevery=[1],
+        markersize=3,
+        markerfacecolor=look.face,
+        markeredgewidth=0.7,
+    )
+    if line.wins:
+        axes.plot(
+            x[1:2],
+            [y],
+            transform=axes.transAxes,
+            clip_on=False,
+            marker="o",
+            markersize=6.5,
+            markerfacecolor="none",
+            markeredgecolor=style.INK,
+            markeredgewidth=0.6,
+        )
+
+
+def _apart(wanted: dict[Line, float], gap: float, floor: float, ceiling: float) -> dict[Line, float]:
+    """Positions as near to the wanted ones as `gap` between neighbours, `floor` and `ceiling` allow."""
+    lines = sorted(wanted, key=lambda line: wanted[line])
+    blocks: list[
+        tuple[float, int]
+    ] = []  # touching names: the sum of where each wants the block's bottom, and how many they are
+    for line in lines:
+        total, n = wanted[line], 1
+        while blocks and _bottom(*blocks[-1], gap, floor, ceiling) + gap * blocks[-1][1] > _bottom(
+            total, n, gap, floor, ceiling
+        ):
+            below, m = blocks.pop()
+            total, n = below + total - gap * m * n, m + n
+        blocks.append((total, n))
+    positions = [_bottom(total, n, gap, floor, ceiling) + gap * i for total, n in blocks for i in range(n)]
+    return dict(zip(lines, positions, strict=True))
+
+
+def _bottom(total: float, n: int, gap: float, floor: float, ceiling: float) -> float:
+    return max(floor, min(total / n, ceiling - gap * (n - 1)))

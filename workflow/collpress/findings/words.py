@@ -1,0 +1,91 @@
+"""Numbers and factors as words in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from collpress.analysis.points import Factors, Point
+from collpress.analysis.ratios import Ratio
+from collpress.analysis.sizes import iec
+
+_USUAL = {"dataset": "pattern", "dtype": "float32", "op": "sum", "nodes": 1, "codec": "none", "error_bound": "none"}
+"""Not worth a word."""
+
+
+def place(factors: Factors) -> str:
+    """Where: all factors but the algorithm, the codec and its bound.
+
+    >>> place({"collective": "allreduce", "message_bytes": 4096, "ranks": 2, "dtype": "float32", "load": 30})
+    'allreduce, 4 KiB, 2 ranks, load 30'
+    """
+    what = ("algorithm", "codec", "error_bound")
+    return ", ".join(_factor(n, v) for n, v in factors.items() if n not in what and _USUAL.get(n) != v)
+
+
+def subject(point: Point) -> str:
+    """What ran there: a codec with its bound where there is one, else the algorithm."""
+    factors = point.factors
+    kind, _, stem = str(factors["algorithm"]).partition(":")
+    if kind == "compressed":
+        words = [str(factors[n]) for n in ("codec", "error_bound") if factors[n] != "none"] or ["no codec"]
+        return f"{' '.join(words)} in the {stem.replace('_', ' ')}"
+    return "the library's choice" if stem == "default" else f"{stem.replace('_', ' ')} ({kind})"
+
+
+def point(of: Point) -> str:
+    """What ran, and where."""
+    return f"{subject(of)}, {place(of.factors)}"
+
+
+def faster(ratio: Ratio, than: str) -> str:
+    """`1.80 times as fast as THAN (1.35 to 1.90 with 99.4 % confidence)`; the ratio is time of THAN over own time."""
+    return f"{number(ratio.value)} times as fast as {than}{limits(ratio)}"
+
+
+def slower(ratio: Ratio, than: str) -> str:
+    """The same ratio the other way round, for what takes longer."""
+    if ratio.low is None or ratio.high is None:
+        return f"{number(1 / ratio.value)} times as long as {than}"
+    turned = replace(ratio, low=1 / ratio.high, high=1 / ratio.low)
+    return f"{number(1 / ratio.value)} times as long as {than}{limits(turned)}"
+
+
+def limits(ratio: Ratio) -> str:
+    """The limits with a blank before them; nothing where so few launches give none."""
+    if ratio.low is None or ratio.high is None:
+        return ""
+    return f" ({number(ratio.low)} to {number(ratio.high)} with {percent(ratio.confidence)} confidence)"
+
+
+def number(value: float) -> str:
+    """Three digits that count, no exponent between 0.001 and 1000; trailing zeros stay.
+
+    >>> number(1.7991), number(0.87), number(128.2), number(2.5e-7)
+    ('1.80', '0.870', '128', '2.50e-07')
+    """
+    if value == 0:
+        return "0"
+    return f"{value:#.3g}".rstrip(".") if 1e-3 <= abs(value) < 999.5 else f"{value:.2e}"
+
+
+def percent(share: float) -> str:
+    """`0.95` as `95 %`."""
+    return f"{100 * share:.3g} %"
+
+
+def gbit(rate: float) -> str:
+    """A rate in byte/s as Gbit/s."""
+    return f"{number(8e-9 * rate)} Gbit/s"
+
+
+def count(n: int, noun: str) -> str:
+    """`1 point`, `2 points`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _factor(name: str, value: str | int) -> str:
+    if name == "message_bytes":
+        return iec(int(value))
+    if name in ("ranks", "nodes"):
+        return count(int(value), name[:-1])
+    return str(value) if name in ("collective", "dataset", "dtype", "op") else f"{name.replace('_', ' ')} {value}"
