@@ -50,6 +50,7 @@ class ErrorQuantiles {
 
   private:
     static double middle(std::size_t bucket) {
+        if (bucket == 0) return 0; // no error at all, far more often than one below 2^-1029
         const auto lower = static_cast<std::uint64_t>(bucket) << dropped_bits;
         return std::bit_cast<double>(lower + (std::uint64_t{1} << (dropped_bits - 1)));
     }

@@ -32,8 +32,8 @@ def group(
 ) -> xr.Dataset:
     """The Dataset of one experiment, with CF attributes.
 
-    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `phase` or the values of a metric where
-    a variable has them.
+    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `phase` or `<metric>_value` where a
+    variable has them.
     NaN means that `status` is not ok, or what the variable's comment says; raises CollpressError for a cube that would
     explode.
     """
