@@ -141,7 +141,7 @@ def test_sums_keep_what_naive_ones_lose(metrics: dict[str, Metric]) -> None:
     got = np.full(3_000_001, 1e-9)
     got[0], got[-1] = 1e8, -1e8
     bias = values(metrics["bias"], np.zeros_like(got), got)["bias"]
-    assert math.isclose(bias, math.fsum(got) / got.size, rel_tol=1e-5)
+    assert math.isclose(bias, math.fsum(got) / got.size, rel_tol=1e-4)
     assert not math.isclose(float(np.add.accumulate(got)[-1]) / got.size, bias, rel_tol=1e-3)
 
 
