@@ -33,12 +33,12 @@ PairReader typed_result_pairs(const DataSource &data, collpress_op op, const T *
     return [exact = std::make_shared<Oracle<T>>(data, op), result](std::size_t first, std::size_t length,
                                                                    double *expected, double *got) {
         exact->compute(first, length);
-        for (std::size_t i = 0; i < length; ++i) expected[i] = exact->expected(i);
+        exact->expected(length, expected);
         widen(result + first, length, got);
     };
 }
 
-// Some pairs whose values are all finite, and how many were left out.
+// The pairs whose values are all finite, and what is known of them before any is shown.
 class FinitePairs {
   public:
     FinitePairs(std::size_t count, const PairReader &read) : count_(count), read_(read) {}
@@ -47,38 +47,70 @@ class FinitePairs {
     template <typename Use>
     void each_chunk(Use &&use) {
         for (std::size_t first = 0; first < count_; first += fidelity_chunk) {
-            const std::size_t length = std::min(fidelity_chunk, count_ - first);
-            read_(first, length, expected_.data(), got_.data());
-            std::size_t kept = 0;
-            for (std::size_t i = 0; i < length; ++i) {
-                expected_[kept] = expected_[i];
-                got_[kept] = got_[i];
-                kept += std::isfinite(expected_[i]) && std::isfinite(got_[i]) ? 1 : 0;
-            }
+            const std::size_t length = next(first);
+            const std::size_t kept = not_finite(length) == 0 ? length : compact(length);
             if (kept != 0) use(expected_.data(), got_.data(), kept);
         }
     }
 
-    // Finite expected values whose partner is not finite count for the range.
+    // A finite expected value counts for the range, whatever came out instead.
     collpress_metric_config survey(double bound) {
+        double low = infinity;
+        double high = -infinity;
         collpress_metric_config config{0, unknown, unknown, bound};
-        const auto take = [&](double value) {
-            config.minimum = config.minimum <= value ? config.minimum : value; // also where there is none yet
-            config.maximum = config.maximum >= value ? config.maximum : value;
-        };
         for (std::size_t first = 0; first < count_; first += fidelity_chunk) {
-            const std::size_t length = std::min(fidelity_chunk, count_ - first);
-            read_(first, length, expected_.data(), got_.data());
+            const std::size_t length = next(first);
+            config.count += length - not_finite(length);
+            const double *expected = expected_.data();
+#pragma omp simd reduction(min : low) reduction(max : high)
             for (std::size_t i = 0; i < length; ++i) {
-                if (!std::isfinite(expected_[i])) continue;
-                take(expected_[i]);
-                config.count += std::isfinite(got_[i]) ? 1 : 0;
+                const double value = expected[i];
+                const double least = std::fabs(value) <= largest ? value : infinity;
+                const double most = std::fabs(value) <= largest ? value : -infinity;
+                low = least < low ? least : low;
+                high = high < most ? most : high;
             }
+        }
+        if (low <= high) {
+            config.minimum = low;
+            config.maximum = high;
         }
         return config;
     }
 
   private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr double largest = std::numeric_limits<double>::max();
+
+    std::size_t next(std::size_t first) {
+        const std::size_t length = std::min(fidelity_chunk, count_ - first);
+        read_(first, length, expected_.data(), got_.data());
+        return length;
+    }
+
+    // How many of the chunk's pairs have a value that is not finite; a sum of 1.0s vectorises.
+    std::size_t not_finite(std::size_t length) const {
+        const double *expected = expected_.data();
+        const double *got = got_.data();
+        double found = 0;
+#pragma omp simd reduction(+ : found)
+        for (std::size_t i = 0; i < length; ++i) {
+            const double larger = std::fabs(expected[i]) <= largest ? std::fabs(got[i]) : infinity;
+            found += larger <= largest ? 0.0 : 1.0;
+        }
+        return static_cast<std::size_t>(found);
+    }
+
+    std::size_t compact(std::size_t length) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < length; ++i) {
+            expected_[kept] = expected_[i];
+            got_[kept] = got_[i];
+            kept += std::isfinite(expected_[i]) && std::isfinite(got_[i]) ? 1 : 0;
+        }
+        return kept;
+    }
+
     std::size_t count_;
     const PairReader &read_;
     std::vector<double> expected_ = std::vector<double>(fidelity_chunk);

@@ -59,6 +59,16 @@ class Oracle {
         return found.positive ? infinity : -infinity;
     }
 
+    // Those of the first `length` elements.
+    void expected(std::size_t length, double *to) const {
+        bool usual = true;
+        for (std::size_t i = 0; i < length; ++i) {
+            to[i] = value_[i] + correction_[i];
+            usual &= comparable(i);
+        }
+        for (std::size_t i = 0; !usual && i < length; ++i) to[i] = expected(i);
+    }
+
     // Whether the sum is NaN for certain.
     bool must_be_nan(std::size_t i) const {
         const Special found = special(i);
