@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,13 @@ def test_metrics_describe_their_values(core: Core, user: Path) -> None:
         '[{"name": "metric_throws", "kind": "metric", "values": ["one", "two"], "units": ["1", "data"], '
         '"summary": "throws an exception"}]'
     )
+
+
+def test_names_that_cannot_become_variables_are_refused(core: Core, user: Path, tmp_path: Path) -> None:
+    misnamed = core.call("--describe", user / "metric_misnamed.so")
+    assert misnamed.returncode == 2
+    assert 'metric_misnamed.so: "Largest error" cannot name a value; a name is lower-case letters' in misnamed.stderr
+    odd = shutil.copy(user / "metric_throws.so", tmp_path / "My-Metric.so")
+    refused = core.call("--describe", odd)
+    assert refused.returncode == 2
+    assert '"My-Metric" cannot name a metric' in refused.stderr

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from collpress.errors import CollpressError
 
-
 _METRICS_S_PER_BYTE = 1e-6
 """Far more than the built-in metrics need, for a user's are slower."""
 
