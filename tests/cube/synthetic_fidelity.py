@@ -74,7 +74,7 @@ def subject(error: float, bound: float, terms: int, count: int) -> dict[str, Any
     }
     problems = {"psnr": "every value is exact: the ratio is infinite"} if exact else {}
     if not bound:
-        problems["error_histogram"] = "no bound of the errors is known"
+        problems["error_histogram"] = "no bound above 0 is known"
     named = {m["name"]: dict(zip(m["values"], metrics[m["name"]], strict=True)) for m in METRICS}
     return {"bound": bound, "left_out": 0, "metrics": named, "problems": problems}
 

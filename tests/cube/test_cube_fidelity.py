@@ -74,8 +74,7 @@ def test_why_a_value_is_missing_is_told(cube: xr.DataTree) -> None:
     exact = {"codec": "none", "error_bound": "none"}
     assert np.isnan(point(group, "message_psnr", **exact))
     assert texts[int(point(group, "fidelity_problem", **exact))] == (
-        "message error_histogram: no bound of the errors is known; "
-        "message psnr: every value is exact: the ratio is infinite"
+        "message error_histogram: no bound above 0 is known; message psnr: every value is exact: the ratio is infinite"
     )
     assert point(group, "fidelity_problem").item() == 0
     assert group["fidelity_problem"].dtype == np.int32

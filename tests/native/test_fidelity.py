@@ -108,7 +108,7 @@ def test_a_lossless_message_has_a_bound_of_zero_and_no_psnr(measured: Measured) 
     assert message["bound"] == 0
     assert message["metrics"]["psnr"] == {"psnr": None}
     assert message["problems"]["psnr"] == "every value is exact: the ratio is infinite"
-    assert message["problems"]["error_histogram"] == "no bound of the errors is known"
+    assert message["problems"]["error_histogram"] == "no bound above 0 is known"
     assert message["metrics"]["max_error"] == {"absolute": 0, "relative": 0}
 
 

@@ -35,7 +35,7 @@ class ErrorHistogram {
             result[i] = defined ? static_cast<double>(tally_[i]) : std::numeric_limits<double>::quiet_NaN();
         }
         if (count_ == 0) return collpress::metrics::no_values;
-        return bound_ > 0 ? nullptr : "no bound of the errors is known";
+        return bound_ > 0 ? nullptr : "no bound above 0 is known";
     }
 
   private:
