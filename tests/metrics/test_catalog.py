@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import NATIVE, build
+from metric_building import NATIVE, build
 
 from collpress.cli import main
 from collpress.errors import CollpressError

@@ -28,10 +28,13 @@ class Cosine {
 
     const char *finish(double *result) {
         const double lengths = std::sqrt(expected_.value()) * std::sqrt(got_.value());
-        *result =
-            lengths > 0 ? std::clamp(product_.value() / lengths, -1.0, 1.0) : std::numeric_limits<double>::quiet_NaN();
+        const bool defined = lengths > 0 && std::isfinite(lengths);
+        *result = std::numeric_limits<double>::quiet_NaN();
+        if (defined) *result = std::clamp(product_.value() / lengths, -1.0, 1.0);
         if (count_ == 0) return no_values;
-        return lengths > 0 ? nullptr : "all expected values, or all values that came out, are 0";
+        if (defined) return nullptr;
+        return lengths > 0 ? "the values that came out are too large beside the expected ones"
+                           : "all expected values, or all values that came out, are 0";
     }
 
   private:
