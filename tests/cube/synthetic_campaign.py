@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from synthetic_fidelity import METRICS, fidelity
+
 KiB, MiB = 2**10, 2**20
 SIZES = [8, 64, 512, 4 * KiB, 32 * KiB, 256 * KiB, 2 * MiB]
 DATA = {"synthetic/power-law": [1 * MiB, 4 * MiB], "colpex/theta": [64 * KiB, 512 * KiB]}
@@ -68,6 +70,7 @@ class Campaign:
             "digest": digest("plan", json.dumps(self.points, sort_keys=True)),
             "launches": self.launches,
             "precision": 0.05,
+            "metrics": METRICS,
             "points": self.points,
             "excluded": [],
         }
@@ -194,7 +197,7 @@ def failing(status: str, reason: str, launches: set[int] | None = None) -> Calla
     blank = dict.fromkeys(
         [
             *("n", "stop_reason", "time_s", "mean_over_ranks_s", "start_skew_s"),
-            *("phases_s", "codec", "check", "resources", "samples"),
+            *("phases_s", "codec", "check", "fidelity", "resources", "samples"),
         ]
     )
 
@@ -301,6 +304,9 @@ def record(point: Point, launch: int) -> Record:
             "psnr_db": 70.0 if error else None,
             "worst": {"rank": 0, "index": 7, "expected": 1.0, "got": 1.0 + error},
         },
+        "fidelity": fidelity(
+            0.0 if codec == "none" else error, bound, str(factors["dataset"]), ranks if compressed else 0
+        ),
         "resources": {"max_rss_bytes": 1, "voluntary_switches": 1, "involuntary_switches": 1},
         "samples": None,
     }

@@ -84,7 +84,7 @@ def test_the_build_tells_of_core_compiler_library_and_every_plugin(project: dict
     sources = {p["source"] for p in project["plugins"]}
     expected = {
         str(path.relative_to(ROOT))
-        for pattern in ("codecs/*.cpp", "collectives/*/*.cpp", "compressed/*/*.cpp")
+        for pattern in ("codecs/*.cpp", "metrics/*.cpp", "collectives/*/*.cpp", "compressed/*/*.cpp")
         for path in (ROOT / "native" / "src").glob(pattern)
     }
     assert sources == expected

@@ -13,6 +13,7 @@ MAY_IMPORT = {
     "spec": set(),
     "data": {"spec"},
     "codecs": set(),
+    "metrics": {"codecs"},
     "provenance": set(),
     "records": set(),
     "plan": {"spec", "data", "provenance", "codecs"},

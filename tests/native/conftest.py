@@ -14,7 +14,7 @@ def core() -> Core:
     """The core, warnings being errors; one build for all workers of a parallel run."""
     build = NATIVE.parent / "results/tests/native"
     build.mkdir(parents=True, exist_ok=True)
-    plugins = [*sorted((NATIVE / "tests/faulty").glob("*.cpp")), NATIVE / "tests/plain_c.c"]
+    plugins = [*sorted((NATIVE / "tests/faulty").glob("*.cpp")), *sorted((NATIVE / "tests").glob("*.c"))]
     with (build.parent / "native.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         cmake_build(

@@ -16,7 +16,8 @@ REFERENCE = ("ring", "recursive_doubling", "rabenseifner")
 RECORD_KEYS = {
     "kind", "schema", "key", "id", "launch", "attempt", "order", "utc", "elapsed_s", "by", "status", "reason", "noisy",
     "requested", "effective", "count", "message_bytes", "total_bytes", "unique_bytes", "warmup", "n", "stop_reason",
-    "time_s", "mean_over_ranks_s", "start_skew_s", "phases_s", "codec", "check", "resources", "samples",
+    "time_s", "mean_over_ranks_s", "start_skew_s", "phases_s", "codec", "check", "fidelity",
+    "resources", "samples",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from collpress.plan.identity import Build, batch_digest, launch_identity, point_id, point_key
 from collpress.plan.launch import Launch
 from collpress.plan.machine import Machine
-from collpress.plan.offer import Dataset, Offer
+from collpress.plan.offer import Dataset, Metric, Offer
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import FACTORS
 
@@ -29,6 +29,7 @@ FACTOR_VALUES: dict[str, Any] = {
     "nodes": 1,
 }
 BUILD = Build("core", "g++ 12", "-O3", ("openmpi", "5.0", "lib"))
+PSNR = Metric("psnr", ("psnr",), ("dB",), "a ratio", "plugins/psnr.so", "m1")
 LAUNCH = Launch({"A": "1"}, "core", False)
 
 
@@ -41,11 +42,12 @@ def _key(
     launch: Launch = LAUNCH,
     launcher: str = "mpiexec",
     measure: Measure | None = None,
+    metrics: tuple[Metric, ...] = (),
     **factors: Any,
 ) -> str:
     values = FACTOR_VALUES | factors
     shared = launch_identity(build, launcher, launch)
-    return point_key(point_id(values), values, offer, datasets, shared, measure or Measure(), machine)
+    return point_key(point_id(values), values, offer, datasets, shared, measure or Measure(), machine, metrics)
 
 
 @given(st.permutations(list(FACTOR_VALUES.items())))
@@ -111,6 +113,8 @@ def test_a_key_changes_with_all_that_could_change_the_value(
         _key(offer, datasets, machine, measure=Measure.model_validate({"precision": "1%"})),
         _key(offer, datasets, machine, measure=Measure.model_validate({"at_most": "9 s"})),
         _key(offer, datasets, machine, ranks=4),
+        _key(offer, datasets, machine, metrics=(PSNR,)),
+        _key(offer, datasets, machine, metrics=(replace(PSNR, sha256="new"),)),
     ]
     assert len(set(keys)) == len(keys)
 
@@ -130,6 +134,8 @@ def test_a_key_does_not_change_with_what_the_point_does_not_use(
     measure = Measure.model_validate({"launches": 50})
     roomy = replace(machine, cpus=64, memory_bytes=None)
     assert _key(other, moved, roomy, measure=measure) == _key(offer, datasets, machine)
+    elsewhere = replace(PSNR, path="elsewhere", summary="in other words")
+    assert _key(offer, datasets, machine, metrics=(elsewhere,)) == _key(offer, datasets, machine, metrics=(PSNR,))
 
 
 def test_a_codec_does_not_touch_points_that_do_not_compress(

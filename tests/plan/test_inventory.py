@@ -1,4 +1,4 @@
-"""The frozen plan of a small house: a fake core that answers `--offers`, two datasets, three plugins."""
+"""The frozen plan of a small house: a fake core that answers `--offers`, a dataset, five plugins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from collpress.cli import main
 from collpress.errors import CollpressError
 from collpress.layout import Places
-from collpress.plan.inventory import take_inventory
+from collpress.plan.inventory import known_offer, take_inventory
 from collpress.spec import load_campaign, load_platform
 
 CAMPAIGN = """\
@@ -30,6 +30,7 @@ experiments:
   long:
     matrix: {{algorithm: library:default, dataset: made/field, message_bytes: 4Ki}}
 measure: {{launches: {launches}, at_most: 1 s}}
+{more}
 """
 PLATFORM = """\
 title: A machine
@@ -116,13 +117,15 @@ class House:
                     plugin("ring", "algorithm", compresses=True, **algorithm),
                     plugin("none", "codec", takes_bound=False, **codec),
                     plugin("zfp", "codec", takes_bound=True, **codec),
+                    plugin("psnr", "metric", values=["psnr"], units=["dB"], summary="a ratio"),
+                    plugin("bias", "metric", values=["bias", "ratio"], units=["data", "1"], summary="a mean"),
                 ],
             },
         )
 
-    def campaign(self, size: str = "", launches: int = 2) -> None:
+    def campaign(self, size: str = "", launches: int = 2, more: str = "") -> None:
         (self.root / "config/campaigns/mini.yaml").write_text(
-            CAMPAIGN.format(size=size, launches=launches), encoding="utf-8"
+            CAMPAIGN.format(size=size, launches=launches, more=more), encoding="utf-8"
         )
 
     def take(self) -> list[Path]:
@@ -205,10 +208,12 @@ def test_a_batch_index_holds_all_that_a_job_needs(house: House) -> None:
         "precision": "0.05",
         "at_most": "0.5",
         "instrumented": "5",
+        "metrics": "results/native/here/plugins/bias.so\nresults/native/here/plugins/psnr.so",
     }
     plain = lines["plain", "library:ring", "8"]
     assert (plain["data"], plain["bound"]) == ("pattern", "none")
-    assert not {"plugin", "codec", "codec_plugin", "bound_value", "data_path", "data_elements"} & set(plain)
+    idle = {"plugin", "codec", "codec_plugin", "bound_value", "data_path", "data_elements", "metrics"}
+    assert not idle & set(plain)
 
 
 def test_a_second_inventory_touches_nothing(house: House) -> None:
@@ -236,6 +241,77 @@ def test_a_codec_that_was_rebuilt_changes_only_its_points(house: House) -> None:
     house.build(zfp="rebuilt")
     house.take()
     assert {name for name, key in house.keys().items() if before[name] != key} == {"compressed:ring zfp 64"}
+
+
+def test_a_metric_that_was_rebuilt_changes_only_the_points_that_have_a_fidelity(house: House) -> None:
+    house.take()
+    before = house.keys()
+    house.build(bias="rebuilt")
+    house.take()
+    assert {name for name, key in house.keys().items() if before[name] != key} == {"compressed:ring zfp 64"}
+
+
+def test_the_plan_lists_the_metrics_that_the_campaign_asks_for(house: House) -> None:
+    house.take()
+    assert house.read(house.places.points)["metrics"] == [
+        {"name": "bias", "values": ["bias", "ratio"], "units": ["data", "1"], "summary": "a mean"},
+        {"name": "psnr", "values": ["psnr"], "units": ["dB"], "summary": "a ratio"},
+    ]
+    everything = house.keys()
+    house.campaign(more="metrics: [psn*]")
+    house.take()
+    assert [m["name"] for m in house.read(house.places.points)["metrics"]] == ["psnr"]
+    one = house.keys()
+    house.build(bias="rebuilt")
+    house.take()
+    assert house.keys() == one  # what the campaign does not ask for is no part of it
+    house.campaign(more="metrics: []")
+    house.take()
+    assert house.read(house.places.points)["metrics"] == []
+    none = house.keys()
+    assert len({keys["compressed:ring zfp 64"] for keys in (everything, one, none)}) == 3
+    assert everything["library:ring none 8"] == none["library:ring none 8"]
+
+
+def test_a_name_of_another_kind_of_plugin_and_a_pattern_without_a_metric_are_told(house: House) -> None:
+    house.campaign(more="metrics: [psnr, zfp]")
+    with pytest.raises(CollpressError, match='the plugin "zfp" is no metric') as error:
+        house.take()
+    assert error.value.where.endswith("mini.yaml:13: metrics[1]")
+    assert error.value.allowed == "bias, psnr"
+    house.campaign(more="metrics: [psnr, no*]")
+    expansion, _, _ = take_inventory(load_campaign("mini"), load_platform("here"))
+    assert any('metrics[1]: no metric matches "no*"; there is bias, psnr' in w for w in expansion.warnings)
+
+
+def test_a_metric_that_does_not_compile_fails_the_points_that_ask_for_it_by_name(house: House) -> None:
+    (house.root / "config/campaigns/own").mkdir()
+    for asked, failed in (("[mine]", {"packed"}), ("['*']", set())):
+        house.campaign(more=f"plugins: [own]\nmetrics: {asked}")
+        house.places.plugins.parent.mkdir(parents=True, exist_ok=True)
+        broken = [{"name": "mine", "source": "own/mine.cpp", "reason": "mine.cpp:3: no"}]
+        house.write(house.places.plugins.as_posix(), {"schema": 1, "core": None, "plugins": [], "broken": broken})
+        house.take()
+        points = house.read(house.places.points)["points"]
+        assert {p["experiment"] for p in points if p["failed"]} == failed
+
+
+def test_a_metric_with_the_name_of_something_else_in_a_cube_is_refused(house: House) -> None:
+    build = house.read(Path("results/native/here/build.json"))
+    build["plugins"][-1]["name"] = "bytes"
+    house.write("results/native/here/build.json", build)
+    with pytest.raises(CollpressError, match="a metric cannot be called bytes"):
+        house.take()
+
+
+def test_an_inventory_from_before_there_were_metrics_still_reads(house: House) -> None:
+    house.take()
+    document = house.read(house.places.inventory)
+    assert [m["name"] for m in document.pop("metrics")] == ["bias", "psnr"]
+    house.write(house.places.inventory.as_posix(), document)
+    offer = known_offer(house.places)
+    assert offer is not None
+    assert offer.metrics == ()
 
 
 def test_another_library_under_a_codec_changes_only_its_points(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,3 +77,18 @@ def test_a_campaigns_own_source_makes_a_name(tmp_path: Path) -> None:
     matrix = "{collective: allreduce, message_bytes: 8, ranks: 2, algorithm: 'compressed:halves', codec: halves}"
     text = f"title: t\nplugins: [mine]\nexperiments: {{e: {{matrix: {matrix}}}}}\n"
     refuse_unknown_plugins(campaign_text(text, str(tmp_path / "c.yaml")), tmp_path)
+
+
+def test_a_metric_that_nothing_makes_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics" / "psnr.cpp").touch()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "drift.cpp").touch()
+    matrix = "{collective: allreduce, message_bytes: 8, ranks: 2, algorithm: 'library:*'}"
+    asked = "plugins: [mine]\nmetrics: [psnr, drift, 'error_*', NAME]"
+    text = f"title: t\n{asked}\nexperiments: {{e: {{matrix: {matrix}}}}}\n"
+    refuse_unknown_plugins(campaign_text(text.replace(", NAME", ""), str(tmp_path / "c.yaml")), tmp_path)
+    with pytest.raises(CollpressError, match='unknown metric "pnsr"') as caught:
+        refuse_unknown_plugins(campaign_text(text.replace("NAME", "pnsr"), str(tmp_path / "c.yaml")), tmp_path)
+    assert caught.value.where.endswith("c.yaml:3: metrics[3]")
+    assert (caught.value.allowed, caught.value.fix) == ("drift, psnr", 'did you mean "psnr"?')

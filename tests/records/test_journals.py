@@ -88,6 +88,15 @@ def test_a_line_that_breaks_the_contract_is_refused_with_its_place(changed: dict
     assert caught.value.where == "journal-1.jsonl:7"
 
 
+def test_a_record_from_before_there_were_metrics_still_reads() -> None:
+    assert record().fidelity is None
+    subject = {"bound": None, "left_out": 2, "metrics": {"psnr": {"psnr": None}}, "problems": {"psnr": "exact"}}
+    fidelity = record(fidelity={"message": None, "result": subject}).fidelity
+    assert fidelity is not None
+    assert fidelity.result is not None
+    assert fidelity.result.metrics == {"psnr": {"psnr": None}}
+
+
 def test_an_older_line_goes_through_every_upgrade_in_turn() -> None:
     upgrades = {1: lambda x: {**x, "path": "b"}, 2: lambda x: {**x, "path": x["path"] + "c"}}
     assert upgraded({"schema": 1}, upgrades, current=3) == {"schema": 3, "path": "bc"}

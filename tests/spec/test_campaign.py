@@ -89,6 +89,8 @@ def test_values_come_out_canonical() -> None:
         ("launches: 3", "min_iterations: 9, max_iterations: 3", ["max_iterations 3 is below min_iterations 9"]),
         ("  one:", "  One:", ["experiments.One"]),
         ("title: A test", "title: A test\nfigures: [latency, latency]", ['figures[1]: "latency" stands twice']),
+        ("title: A test", "title: A test\nmetrics: [psnr, psnr]", ['metrics[1]: "psnr" stands twice']),
+        ("title: A test", "title: A test\nmetrics: [PSNR]", ["metrics"]),
         ("title: A test", "title: A test\nplugins: [nowhere]", ["the plugin directory nowhere does not exist"]),
         (
             "    matrix:",
@@ -109,6 +111,12 @@ def test_a_mistake_is_told_with_its_place_and_what_was_meant(old: str, new: str,
     complaint = _complaint(old, new)
     for part in told:
         assert part in complaint
+
+
+def test_metrics_are_all_that_are_offered_unless_told_otherwise() -> None:
+    assert campaign_text(GOOD).metrics == ("*",)
+    assert _changed("title: A test", "title: A test\nmetrics: []").metrics == ()
+    assert _changed("title: A test", "title: A test\nmetrics: [psnr, 'error_*']").metrics == ("psnr", "error_*")
 
 
 def test_all_mistakes_are_told_at_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xarray as xr
 from checkout import Checkout
 
 CODEC = r"""
@@ -65,6 +66,43 @@ def test_a_source_dropped_into_a_named_directory_is_built_loaded_and_measured(co
     assert done.returncode == 0, done.stdout + done.stderr
     statuses = {row["requested"]["codec"]: row["status"] for row in copy_checkout.records("owned")}
     assert statuses == {"upper_half": "ok", "bf16": "ok"}
+
+
+METRIC = r"""
+#include "collpress/metric.hpp"
+
+class Overshoots {
+  public:
+    static constexpr collpress_metric_value values[] = {{"share", "1"}};
+    explicit Overshoots(const collpress_metric_config &config) : count_(static_cast<double>(config.count)) {}
+    void add(const double *expected, const double *got, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) larger_ += got[i] > expected[i] ? 1 : 0;
+    }
+    const char *finish(double *result) {
+        *result = larger_ / count_;
+        return nullptr;
+    }
+
+  private:
+    double count_;
+    double larger_ = 0;
+};
+
+COLLPRESS_METRIC_PLUGIN(Overshoots, "share of the values that became larger")
+"""
+
+
+def test_a_metric_dropped_into_a_named_directory_is_measured_and_stands_in_the_cube(copy_checkout: Checkout) -> None:
+    copy_checkout.campaign(CAMPAIGN.replace("own]", "judges]").replace("upper_half", "int8"), "judged")
+    judges = copy_checkout.root / "config/campaigns/judges"
+    judges.mkdir(exist_ok=True)
+    (judges / "overshoots.cpp").write_text(METRIC, encoding="utf-8")
+    done = copy_checkout.run("judged")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with xr.open_datatree(copy_checkout.results("judged") / "cube.nc") as cube:
+        group = cube["squeezed"].load()
+    for name in ("message_overshoots", "result_overshoots", "message_cosine"):
+        assert ((group[name] > 0) & (group[name] < 1)).all(), name
 
 
 def test_a_plugin_that_does_not_compile_fails_its_points_and_no_others(copy_checkout: Checkout) -> None:

@@ -1,9 +1,9 @@
 /* The one symbol that every plugin exports, and the words that all plugins share.
  *
  * A plugin is a shared object; its file's stem is its name. It exports `collpress_plugin`, which says what kind of
- * plugin it is and points to that kind's interface (codec.h, algorithm.h). Plugins keep no mutable globals: all state
- * lives in contexts that the caller owns, so that threads, and the many simulated ranks of one process, can share one
- * plugin.
+ * plugin it is and points to that kind's interface (codec.h, algorithm.h, metric.h). Plugins keep no mutable globals:
+ * all state lives in contexts that the caller owns, so that threads, and the many simulated ranks of one process, can
+ * share one plugin.
  */
 #ifndef COLLPRESS_PLUGIN_H
 #define COLLPRESS_PLUGIN_H
@@ -26,6 +26,7 @@ extern "C" {
 typedef enum collpress_kind {
     COLLPRESS_CODEC = 1,
     COLLPRESS_ALGORITHM = 2,
+    COLLPRESS_METRIC = 3,
 } collpress_kind;
 
 typedef enum collpress_dtype {
@@ -46,7 +47,7 @@ typedef struct collpress_plugin_t {
     uint32_t abi_version;  /* COLLPRESS_ABI_VERSION of the header it was compiled with */
     uint32_t kind;         /* a collpress_kind */
     const char *summary;   /* one line for people */
-    const void *interface; /* const collpress_codec* or const collpress_algorithm*, by kind */
+    const void *interface; /* const collpress_codec*, collpress_algorithm* or collpress_metric*, by kind */
 } collpress_plugin_t;
 
 /* Never null; points to static storage. */

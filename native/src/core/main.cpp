@@ -103,7 +103,8 @@ void print_schedule(const Options &options) {
     const Plugin &plugin = cache.load(options.plugins.front());
     const collpress_algorithm *algorithm = plugin.algorithm();
     if (algorithm == nullptr)
-        throw PluginError("plugin " + options.plugins.front() + " is a codec; only algorithms have schedules");
+        throw PluginError("plugin " + options.plugins.front() + " is a " +
+                          cache.load(options.plugins.front()).kind_name() + "; only algorithms have schedules");
     const Schedule schedule = record_schedule(*algorithm, options.ranks, options.count);
     Json json;
     json.begin_object().member("ranks", options.ranks).member("count", options.count).member("element_bytes", 4);

@@ -1,5 +1,6 @@
 #include "core/plan.hpp"
 
+#include "core/plugin.hpp"
 #include "core/suggestion.hpp"
 
 #include <charconv>
@@ -12,7 +13,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> known_keys = {"key",
+constexpr std::array<std::string_view, 23> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -33,7 +34,8 @@ constexpr std::array<std::string_view, 22> known_keys = {"key",
                                                          "max_iterations",
                                                          "precision",
                                                          "at_most",
-                                                         "instrumented"};
+                                                         "instrumented",
+                                                         "metrics"};
 
 std::vector<std::string_view> all_keys() { return {known_keys.begin(), known_keys.end()}; }
 
@@ -203,6 +205,24 @@ void read_data(const Line &line, PlanPoint &point) {
     }
 }
 
+// Paths, one a line of the value.
+void read_metrics(const Line &line, PlanPoint &point) {
+    if (!line.has("metrics")) return;
+    if (!point.from_file) line.fail("metrics", "only data=file has a fidelity", {"file"});
+    if (point.dtype.id == COLLPRESS_INT32) line.fail("metrics", "only floating-point values have a fidelity");
+    std::string_view rest = line.text("metrics");
+    std::set<std::string> names;
+    while (true) {
+        const std::string path(rest.substr(0, rest.find('\n')));
+        if (path.empty()) line.fail("metrics", "an empty path");
+        if (!names.insert(plugin_name(path)).second)
+            line.fail("metrics", "two are called \"" + plugin_name(path) + "\"");
+        point.metrics.push_back(path);
+        if (path.size() == rest.size()) break;
+        rest.remove_prefix(path.size() + 1);
+    }
+}
+
 PlanPoint read_point(const Line &line) {
     PlanPoint point;
     point.key = line.identity("key");
@@ -215,6 +235,7 @@ PlanPoint read_point(const Line &line) {
     point.op = static_cast<collpress_op>(line.word("op", {"sum", "max"}));
     point.message_bytes = line.integer("message_bytes");
     read_data(line, point);
+    read_metrics(line, point);
     point.warmup = line.integer("warmup");
     point.min_iterations = line.integer("min_iterations");
     point.max_iterations = line.integer("max_iterations");

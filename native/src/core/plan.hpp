@@ -51,6 +51,7 @@ struct PlanPoint {
     double precision = 0;
     double at_most_s = 0;
     std::size_t instrumented = 0;
+    std::vector<std::string> metrics;                         // paths of their plugins
     std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record
 
     std::size_t count() const { return message_bytes / dtype.bytes; }

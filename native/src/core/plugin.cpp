@@ -3,19 +3,17 @@
 #include "core/json.hpp"
 #include "core/plan.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <set>
+#include <string_view>
 
 #include <dlfcn.h>
 
 namespace collpress {
 
 namespace {
-
-std::string stem(const std::string &path) {
-    const std::size_t slash = path.rfind('/');
-    const std::string file = slash == std::string::npos ? path : path.substr(slash + 1);
-    return file.substr(0, file.rfind('.'));
-}
 
 std::string last_dl_error() {
     const char *message = dlerror();
@@ -40,12 +38,41 @@ const collpress_plugin_t *open_plugin(const std::string &path) {
                           std::to_string(description->abi_version) + "; this core has version " +
                           std::to_string(COLLPRESS_ABI_VERSION) + ": compile it again with this core's headers");
     }
-    if (description->kind != COLLPRESS_CODEC && description->kind != COLLPRESS_ALGORITHM) {
+    if (description->kind < COLLPRESS_CODEC || description->kind > COLLPRESS_METRIC) {
         throw PluginError("plugin " + path + " is of unknown kind " + std::to_string(description->kind) +
-                          "; known: 1 (codec), 2 (algorithm)");
+                          "; known: 1 (codec), 2 (algorithm), 3 (metric)");
     }
     if (description->interface == nullptr) throw PluginError("plugin " + path + " has no interface");
     return description;
+}
+
+// [a-z][a-z0-9_]*: what names of variables may be made of.
+bool is_name(std::string_view text) {
+    const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    return !text.empty() && lower(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+        return lower(c) || (c >= '0' && c <= '9') || c == '_';
+    });
+}
+
+bool is_word(std::string_view text) {
+    return !text.empty() && std::none_of(text.begin(), text.end(),
+                                         [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; });
+}
+
+void check_values(const std::string &path, const collpress_metric &metric) {
+    const auto fail = [&](const std::string &what) { throw PluginError("plugin " + path + what); };
+    const std::string allowed = "; a name is lower-case letters, digits and _, a letter first";
+    if (!is_name(plugin_name(path))) fail(": \"" + plugin_name(path) + "\" cannot name a metric" + allowed);
+    if (metric.value_count == 0 || metric.values == nullptr) fail(" states no values");
+    std::set<std::string_view> seen;
+    for (std::uint32_t i = 0; i < metric.value_count; ++i) {
+        const collpress_metric_value &value = metric.values[i];
+        const std::string name = value.name == nullptr ? "" : value.name;
+        if (!is_name(name)) fail(": \"" + name + "\" cannot name a value" + allowed);
+        if (!seen.insert(value.name).second) fail(" has two values of the name \"" + name + "\"");
+        if (value.unit == nullptr || !is_word(value.unit))
+            fail(": the unit of \"" + name + "\" is not one word, such as 1, dB or data");
+    }
 }
 
 // A missing function is a fault of the plugin that must not wait for the first call.
@@ -67,29 +94,48 @@ void check_complete(const std::string &path, const Plugin &plugin) {
         require(codec->decompress != nullptr, "decompress()");
         require(codec->worst_error != nullptr, "worst_error()");
     }
+    if (const collpress_metric *metric = plugin.metric(); metric != nullptr) {
+        require(metric->create != nullptr, "create()");
+        require(metric->destroy != nullptr, "destroy()");
+        require(metric->add != nullptr, "add()");
+        require(metric->finish != nullptr, "finish()");
+        check_values(path, *metric);
+    }
 }
 
 void describe(Json &json, const Plugin &plugin) {
-    json.begin_object().member("name", plugin.name);
+    json.begin_object().member("name", plugin.name).member("kind", plugin.kind_name());
     if (const collpress_algorithm *algorithm = plugin.algorithm(); algorithm != nullptr) {
-        json.member("kind", "algorithm")
-            .member("collective", algorithm->collective)
+        json.member("collective", algorithm->collective)
             .member("compresses", algorithm->compresses != 0)
             .member("min_ranks", algorithm->min_ranks)
             .member("power_of_two_ranks", algorithm->power_of_two_ranks != 0)
             .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0);
     }
     if (const collpress_codec *codec = plugin.codec(); codec != nullptr) {
-        json.member("kind", "codec").key("dtypes").begin_array();
+        json.key("dtypes").begin_array();
         for (const Dtype &dtype : dtypes) {
             if ((codec->dtypes & COLLPRESS_DTYPE_BIT(dtype.id)) != 0) json.value(dtype.name);
         }
         json.end_array().member("takes_bound", codec->takes_bound != 0).member("lossless", codec->lossless != 0);
     }
+    if (const collpress_metric *metric = plugin.metric(); metric != nullptr) {
+        json.key("values").begin_array();
+        for (std::uint32_t i = 0; i < metric->value_count; ++i) json.value(metric->values[i].name);
+        json.end_array().key("units").begin_array();
+        for (std::uint32_t i = 0; i < metric->value_count; ++i) json.value(metric->values[i].unit);
+        json.end_array();
+    }
     json.member("summary", plugin.description->summary == nullptr ? "" : plugin.description->summary).end_object();
 }
 
 } // namespace
+
+std::string plugin_name(const std::string &path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string file = slash == std::string::npos ? path : path.substr(slash + 1);
+    return file.substr(0, file.rfind('.'));
+}
 
 const collpress_algorithm *Plugin::algorithm() const {
     if (description->kind != COLLPRESS_ALGORITHM) return nullptr;
@@ -101,9 +147,18 @@ const collpress_codec *Plugin::codec() const {
     return static_cast<const collpress_codec *>(description->interface);
 }
 
+const collpress_metric *Plugin::metric() const {
+    if (description->kind != COLLPRESS_METRIC) return nullptr;
+    return static_cast<const collpress_metric *>(description->interface);
+}
+
+const char *Plugin::kind_name() const {
+    return codec() != nullptr ? "codec" : algorithm() != nullptr ? "algorithm" : "metric";
+}
+
 const Plugin &PluginCache::load(const std::string &path) {
     if (const auto known = plugins_.find(path); known != plugins_.end()) return known->second;
-    const Plugin plugin{stem(path), open_plugin(path)};
+    const Plugin plugin{plugin_name(path), open_plugin(path)};
     check_complete(path, plugin);
     return plugins_.emplace(path, plugin).first->second;
 }

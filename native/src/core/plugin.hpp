@@ -3,6 +3,7 @@
 
 #include "collpress/algorithm.h"
 #include "collpress/codec.h"
+#include "collpress/metric.h"
 
 #include <map>
 #include <stdexcept>
@@ -15,13 +16,19 @@ class PluginError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The name of the plugin in a file: the stem.
+std::string plugin_name(const std::string &path);
+
 struct Plugin {
     std::string name; // the file's stem
     const collpress_plugin_t *description;
 
-    // Null when the plugin is of the other kind.
+    // Null when the plugin is of another kind.
     const collpress_algorithm *algorithm() const;
     const collpress_codec *codec() const;
+    const collpress_metric *metric() const;
+
+    const char *kind_name() const; // "codec", ...
 };
 
 // Opens each file once; plugins stay open until the process ends.

@@ -43,6 +43,7 @@ class PointRun {
             attribute_phases();
             check_after();
             account_codec();
+            account_fidelity();
         } catch (const Ended &ended) {
             report_.verdict = ended.verdict;
         }
@@ -95,11 +96,13 @@ class PointRun {
     }
 
     void load_algorithm() {
-        algorithm_ = session_.plugins.load(point_.plugin).algorithm();
+        const Plugin &plugin = session_.plugins.load(point_.plugin);
+        algorithm_ = plugin.algorithm();
         const auto decline = [&](Status status, const std::string &why) {
             throw PointError(status, "algorithm " + point_.algorithm + " " + why);
         };
-        if (algorithm_ == nullptr) decline(Status::failed, "is a codec: " + point_.plugin);
+        if (algorithm_ == nullptr)
+            decline(Status::failed, "is a " + std::string(plugin.kind_name()) + ": " + point_.plugin);
         if (algorithm_->collective != point_.collective)
             decline(Status::failed, std::string("is for ") + algorithm_->collective);
         const bool compresses = algorithm_->compresses != 0;
@@ -149,7 +152,7 @@ class PointRun {
         together([&] {
             const collpress_codec *codec = session_.plugins.load(point_.codec_plugin).codec();
             if (codec == nullptr)
-                throw PointError(Status::failed, "codec " + point_.codec + " is an algorithm: " + point_.codec_plugin);
+                throw PointError(Status::failed, "codec " + point_.codec + " is no codec: " + point_.codec_plugin);
             const auto decline = [&](const std::string &why) {
                 throw PointError(Status::unsupported, "codec " + point_.codec + " " + why);
             };
@@ -342,14 +345,57 @@ class PointRun {
         if (codec_ == nullptr) return;
         together([&] {
             if (!root()) return;
-            const Buffer stream((*codec_)->max_bytes(codec_->get(), point_.count()));
-            std::size_t bytes = 0;
-            const collpress_codec_result result =
-                (*codec_)->compress(codec_->get(), send_.data(), point_.count(), stream.data(), stream.size(), &bytes);
-            if (result != COLLPRESS_CODEC_OK)
-                throw PointError(Status::failed, "codec " + point_.codec + " " + codec_result_text(result));
-            report_.codec = CodecReport{point_.message_bytes, bytes, wire_bytes_};
+            stream_ = Buffer((*codec_)->max_bytes(codec_->get(), point_.count()));
+            refuse_failure((*codec_)->compress(codec_->get(), send_.data(), point_.count(), stream_.data(),
+                                               stream_.size(), &stream_bytes_));
+            report_.codec = CodecReport{point_.message_bytes, stream_bytes_, wire_bytes_};
         });
+    }
+
+    void refuse_failure(collpress_codec_result result) const {
+        if (result == COLLPRESS_CODEC_OK) return;
+        throw PointError(Status::failed, "codec " + point_.codec + " " + codec_result_text(result));
+    }
+
+    // Rank 0's result and message through the metrics; outside every timed region.
+    void account_fidelity() {
+        if (point_.metrics.empty()) return;
+        together([&] {
+            if (!root()) return;
+            const std::vector<AskedMetric> metrics = load_metrics();
+            FidelityReport fidelity;
+            fidelity.result = measure_fidelity(metrics, point_.count(), result_pairs(*data_, point_.op, recv_.data()),
+                                               codec_bound_ + report_.check->result.rounding_bound);
+            if (codec_ != nullptr) fidelity.message = message_fidelity(metrics);
+            report_.fidelity = std::move(fidelity);
+        });
+    }
+
+    // The message is decompressed over the result, which nobody needs any more.
+    SubjectReport message_fidelity(const std::vector<AskedMetric> &metrics) const {
+        refuse_failure(
+            (*codec_)->decompress(codec_->get(), stream_.data(), stream_bytes_, recv_.data(), point_.count()));
+        const DeclaredError declared(*codec_, report_.abs_bound.value_or(0));
+        const double magnitude = value_range(*data_, static_cast<std::size_t>(session_.rank)).magnitude();
+        return measure_fidelity(metrics, point_.count(), message_pairs(send_.data(), recv_.data(), point_.dtype.id),
+                                DeclaredError::worst_error(&declared, magnitude));
+    }
+
+    // A metric that cannot be loaded costs nothing but its own values.
+    std::vector<AskedMetric> load_metrics() const {
+        std::vector<AskedMetric> metrics;
+        for (const std::string &path : point_.metrics) {
+            AskedMetric &metric = metrics.emplace_back(AskedMetric{plugin_name(path), nullptr, ""});
+            try {
+                const Plugin &plugin = session_.plugins.load(path);
+                metric.interface = plugin.metric();
+                if (metric.interface == nullptr)
+                    metric.problem = std::string("it is no metric, but of kind ") + plugin.kind_name();
+            } catch (const PluginError &error) {
+                metric.problem = error.what();
+            }
+        }
+        return metrics;
     }
 
     void judge() {
@@ -386,6 +432,8 @@ class PointRun {
     CheckResult first_check_;
     bool last_was_worse_ = false;
     std::size_t wire_bytes_ = 0;
+    Buffer stream_; // rank 0's message, compressed
+    std::size_t stream_bytes_ = 0;
     double first_call_s_ = 0;
     double iteration_s_ = 0;
     double check_s_ = 0;

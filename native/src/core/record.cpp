@@ -104,6 +104,37 @@ void write_check(Json &json, const std::optional<CheckReport> &check) {
     json.end_object();
 }
 
+void write_subject(Json &json, const SubjectReport &subject) {
+    json.begin_object().member("bound", subject.bound).member("left_out", subject.left_out);
+    json.key("metrics").begin_object();
+    for (const MetricReport &metric : subject.metrics) {
+        json.key(metric.name).begin_object();
+        for (const auto &[name, value] : metric.values) json.member(name, value);
+        json.end_object();
+    }
+    json.end_object().key("problems").begin_object();
+    for (const MetricReport &metric : subject.metrics) {
+        if (!metric.problem.empty()) json.member(metric.name, metric.problem);
+    }
+    json.end_object().end_object();
+}
+
+void write_fidelity(Json &json, const std::optional<FidelityReport> &fidelity) {
+    json.key("fidelity");
+    if (!fidelity.has_value()) {
+        json.null();
+        return;
+    }
+    json.begin_object().key("message");
+    if (fidelity->message.has_value())
+        write_subject(json, *fidelity->message);
+    else
+        json.null();
+    json.key("result");
+    write_subject(json, fidelity->result);
+    json.end_object();
+}
+
 void write_resources(Json &json, const std::optional<TimeReport> &time) {
     json.key("resources");
     if (!time.has_value()) {
@@ -199,6 +230,7 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     write_phases(json, report.phases);
     write_codec(json, report.codec);
     write_check(json, report.check);
+    write_fidelity(json, report.fidelity);
     write_resources(json, report.time);
     write_samples(json, report.samples);
     json.end_object();

@@ -4,6 +4,7 @@
 #include "collpress/tag.hpp"
 #include "core/verdict.hpp"
 #include "measure/check.hpp"
+#include "measure/fidelity.hpp"
 #include "measure/resources.hpp"
 #include "measure/samples.hpp"
 #include "measure/statistics.hpp"
@@ -54,6 +55,7 @@ struct PointReport {
     std::optional<PhaseReport> phases;
     std::optional<CodecReport> codec;
     std::optional<CheckReport> check;
+    std::optional<FidelityReport> fidelity;
     std::optional<SamplesEntry> samples;
 };
 

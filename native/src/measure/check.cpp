@@ -1,27 +1,20 @@
 #include "measure/check.hpp"
 
+#include "measure/oracle.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
 namespace collpress {
 
 namespace {
 
-constexpr std::size_t chunk_elements = 4096; // all of a chunk's arrays fit the second-level cache
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Whether a codec's bound says anything.
 bool is_bound(double bound) { return std::isfinite(bound) && bound >= 0; }
-
-// One chunk's exact results.
-struct Exact {
-    std::vector<double> value = std::vector<double>(chunk_elements);
-    std::vector<double> correction = std::vector<double>(chunk_elements); // of compensated summation
-    std::vector<double> magnitude = std::vector<double>(chunk_elements);  // sum of |x|: also shows NaN and infinities
-};
 
 class Tally {
   public:
@@ -103,10 +96,11 @@ class Tally {
 };
 
 template <typename T>
-class FloatOracle {
+class FloatCheck {
   public:
-    FloatOracle(const DataSource &data, collpress_op op, double codec_bound)
-        : data_(data), op_(op), bounded_(is_bound(codec_bound)), codec_bound_(bounded_ ? codec_bound : 0) {
+    FloatCheck(const DataSource &data, collpress_op op, double codec_bound)
+        : count_(data.count()), op_(op), bounded_(is_bound(codec_bound)), codec_bound_(bounded_ ? codec_bound : 0),
+          exact_(data, op) {
         constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
         const double additions = static_cast<double>(data.ranks() - 1);
         gamma_ = additions * unit / (1 - additions * unit);
@@ -114,9 +108,9 @@ class FloatOracle {
     }
 
     CheckResult check(const T *result) {
-        for (std::size_t first = 0; first < data_.count(); first += chunk_elements) {
-            const std::size_t length = std::min(chunk_elements, data_.count() - first);
-            accumulate(first, length);
+        for (std::size_t first = 0; first < count_; first += oracle_chunk) {
+            const std::size_t length = std::min(oracle_chunk, count_ - first);
+            exact_.compute(first, length);
             if (all_within(first, length, result + first)) continue;
             for (std::size_t i = 0; i < length; ++i) element(first + i, i, static_cast<double>(result[first + i]));
         }
@@ -124,9 +118,6 @@ class FloatOracle {
     }
 
   private:
-    double limit() const {
-        return op_ == COLLPRESS_SUM ? static_cast<double>(std::numeric_limits<T>::max()) : infinity;
-    }
     double rounding(double magnitude, double expected) const {
         return exact_rounding(magnitude + codec_bound_, expected);
     }
@@ -137,13 +128,13 @@ class FloatOracle {
     // The usual case, in loops that vectorise: every element of the chunk is compared and within its bound. Otherwise
     // nothing is tallied, and the elements must be looked at one by one.
     bool all_within(std::size_t first, std::size_t length, const T *result) {
-        const double *value = exact_.value.data();
-        const double *correction = exact_.correction.data();
-        const double *magnitude = exact_.magnitude.data();
+        const double *value = exact_.values();
+        const double *correction = exact_.corrections();
+        const double *magnitude = exact_.magnitudes();
         const double gamma = op_ == COLLPRESS_SUM ? gamma_ : 0;
         const double unit = op_ == COLLPRESS_SUM ? unit_ : 0;
         const double bound = codec_bound_;
-        const double most = limit();
+        const double most = exact_.limit();
         double max_error = 0;
         double max_rounding = 0;
         double error_sum = 0;
@@ -179,46 +170,11 @@ class FloatOracle {
         return true;
     }
 
-    void accumulate(std::size_t first, std::size_t length) {
-        std::fill_n(exact_.value.begin(), length, op_ == COLLPRESS_SUM ? 0.0 : -infinity);
-        std::fill_n(exact_.correction.begin(), length, 0.0);
-        std::fill_n(exact_.magnitude.begin(), length, 0.0);
-        for (std::size_t rank = 0; rank < data_.ranks(); ++rank) {
-            const T *values = data_.view(rank, first, length, buffer_.data());
-            if (op_ == COLLPRESS_SUM)
-                add(values, length);
-            else
-                keep_larger(values, length);
-        }
-    }
-
-    void add(const T *values, std::size_t length) {
-        for (std::size_t i = 0; i < length; ++i) {
-            const double x = static_cast<double>(values[i]);
-            exact_.magnitude[i] += std::fabs(x);
-            const double before = exact_.value[i];
-            const double sum = before + x;
-            if constexpr (std::is_same_v<T, double>) {
-                const double part = sum - before;
-                exact_.correction[i] += (before - (sum - part)) + (x - part);
-            }
-            exact_.value[i] = sum;
-        }
-    }
-
-    void keep_larger(const T *values, std::size_t length) {
-        for (std::size_t i = 0; i < length; ++i) {
-            const double x = static_cast<double>(values[i]);
-            exact_.magnitude[i] += std::fabs(x);
-            exact_.value[i] = exact_.value[i] < x ? x : exact_.value[i];
-        }
-    }
-
     void element(std::size_t index, std::size_t i, double got) {
-        const double magnitude = exact_.magnitude[i];
-        if (!(magnitude < limit())) return special(index, got);
-        const double expected = exact_.value[i] + exact_.correction[i];
-        const bool bounded = bounded_ && magnitude + codec_bound_ < limit();
+        if (!exact_.comparable(i)) return special(index, i, got);
+        const double magnitude = exact_.magnitude(i);
+        const double expected = exact_.expected(i);
+        const bool bounded = bounded_ && magnitude + codec_bound_ < exact_.limit();
         if (bounded) {
             const double own_rounding = rounding(magnitude, expected);
             return tally_.compare(index, expected, got, codec_bound_ + own_rounding, own_rounding);
@@ -229,32 +185,19 @@ class FloatOracle {
     }
 
     // An element with NaN or infinities, or whose sum may leave the dtype's range.
-    void special(std::size_t index, double got) {
-        bool nan = false;
-        bool positive = false;
-        bool negative = false;
-        bool near_one = false; // the result is one rank's value
-        double largest = -infinity;
-        T one;
-        for (std::size_t rank = 0; rank < data_.ranks(); ++rank) {
-            const double x = static_cast<double>(*data_.view(rank, index, 1, &one));
-            nan = nan || std::isnan(x);
-            positive = positive || x == infinity;
-            negative = negative || x == -infinity;
-            near_one = near_one || x == got || std::fabs(x - got) <= codec_bound_;
-            largest = largest < x ? x : largest;
-        }
-        constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+    void special(std::size_t index, std::size_t i, double got) {
+        const double expected = exact_.expected(i);
         if (op_ == COLLPRESS_MAX) {
-            if (nan) return match(index, not_a_number, got, near_one || std::isnan(got));
-            if (std::isinf(largest)) return match(index, largest, got, got == largest);
-            if (!bounded_ && got != largest) return tally_.unbounded(index, largest, got);
-            return tally_.compare(index, largest, got, codec_bound_, 0);
+            if (std::isnan(expected)) {
+                return match(index, expected, got, std::isnan(got) || exact_.any_near(i, got, codec_bound_));
+            }
+            if (std::isinf(expected)) return match(index, expected, got, got == expected);
+            if (!bounded_ && got != expected) return tally_.unbounded(index, expected, got);
+            return tally_.compare(index, expected, got, codec_bound_, 0);
         }
-        if (nan || (positive && negative)) return match(index, not_a_number, got, std::isnan(got));
-        if (positive) return match(index, infinity, got, got == infinity);
-        if (negative) return match(index, -infinity, got, got == -infinity);
-        if (!bounded_) tally_.unbounded(index, not_a_number, got);
+        if (std::isinf(expected)) return match(index, expected, got, got == expected);
+        if (exact_.must_be_nan(i)) return match(index, expected, got, std::isnan(got));
+        if (!bounded_) tally_.unbounded(index, expected, got);
     }
 
     void match(std::size_t index, double expected, double got, bool right) {
@@ -262,24 +205,23 @@ class FloatOracle {
         tally_.unbounded(index, expected, got);
     }
 
-    const DataSource &data_;
+    std::size_t count_;
     collpress_op op_;
     bool bounded_;
     double codec_bound_; // 0 where there is none: what is right without a codec is right
     double gamma_;
     double unit_;
-    Exact exact_;
-    std::vector<T> buffer_ = std::vector<T>(chunk_elements);
+    Oracle<T> exact_;
     Tally tally_;
 };
 
 CheckResult check_integers(const DataSource &data, collpress_op op, const std::int32_t *result, double codec_bound) {
     Tally tally;
     const bool bounded = is_bound(codec_bound);
-    std::vector<std::int64_t> exact(chunk_elements);
-    std::vector<std::int32_t> buffer(chunk_elements);
-    for (std::size_t first = 0; first < data.count(); first += chunk_elements) {
-        const std::size_t length = std::min(chunk_elements, data.count() - first);
+    std::vector<std::int64_t> exact(oracle_chunk);
+    std::vector<std::int32_t> buffer(oracle_chunk);
+    for (std::size_t first = 0; first < data.count(); first += oracle_chunk) {
+        const std::size_t length = std::min(oracle_chunk, data.count() - first);
         const std::int64_t start = op == COLLPRESS_SUM ? 0 : std::numeric_limits<std::int64_t>::min();
         std::fill_n(exact.begin(), length, start);
         for (std::size_t rank = 0; rank < data.ranks(); ++rank) {
@@ -335,9 +277,9 @@ CheckResult check_result(const DataSource &data, collpress_dtype dtype, collpres
                          double codec_bound) {
     switch (dtype) {
     case COLLPRESS_FLOAT32:
-        return FloatOracle<float>(data, op, codec_bound).check(static_cast<const float *>(result));
+        return FloatCheck<float>(data, op, codec_bound).check(static_cast<const float *>(result));
     case COLLPRESS_FLOAT64:
-        return FloatOracle<double>(data, op, codec_bound).check(static_cast<const double *>(result));
+        return FloatCheck<double>(data, op, codec_bound).check(static_cast<const double *>(result));
     case COLLPRESS_INT32:
         return check_integers(data, op, static_cast<const std::int32_t *>(result), codec_bound);
     }

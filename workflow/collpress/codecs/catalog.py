@@ -16,6 +16,11 @@ def built_codecs(platform: str, root: Path = ROOT) -> list[Codec]:
 
     Raises CollpressError when nothing was built, or what was built is gone.
     """
+    return [Codec(path) for path in built_plugins(platform, "codec", root)]
+
+
+def built_plugins(platform: str, kind: str, root: Path = ROOT) -> list[Path]:
+    """The files of all plugins of a kind, in order of name; CollpressError when nothing was built."""
     record = root / build_record(platform)
     try:
         built: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
@@ -27,5 +32,5 @@ def built_codecs(platform: str, root: Path = ROOT) -> list[Codec]:
         ) from None
     except json.JSONDecodeError as error:
         raise CollpressError(f"not JSON: {error}", where=str(record), fix="delete it and build again") from None
-    codecs = [entry for entry in built["plugins"] if entry["kind"] == "codec"]
-    return [Codec(root / entry["path"]) for entry in sorted(codecs, key=lambda entry: str(entry["name"]))]
+    found = [entry for entry in built["plugins"] if entry["kind"] == kind]
+    return [root / entry["path"] for entry in sorted(found, key=lambda entry: str(entry["name"]))]

@@ -13,23 +13,32 @@ import xarray as xr
 from collpress.analysis.bandwidth import algbw, busbw, busbw_formula
 from collpress.analysis.statistics import coverage, median_over
 from collpress.cube.axes import Axes, axes_of, coordinates
+from collpress.cube.fidelity import fidelity, widest
 from collpress.cube.flags import KNOWN_BY, NOISY, STATUS, flag_attributes, safe_word, vocabulary
 from collpress.cube.measured import Measured, measured
-from collpress.cube.plan import PlannedPoint
+from collpress.cube.plan import PlannedMetric, PlannedPoint
 from collpress.cube.quantities import CELL, LAUNCH, PHASE, PHASES, Quantity
 from collpress.records import Journals
 
 Array = npt.NDArray[np.generic]
 
 
-def group(experiment: str, points: Sequence[PlannedPoint], journals: Journals, launches: int) -> xr.Dataset:
+def group(
+    experiment: str,
+    points: Sequence[PlannedPoint],
+    journals: Journals,
+    launches: int,
+    metrics: Sequence[PlannedMetric] = (),
+) -> xr.Dataset:
     """The Dataset of one experiment, with CF attributes.
 
-    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch` or `phase` where a variable has them.
+    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `phase` or `<metric>_value` where a
+    variable has them.
     NaN means that `status` is not ok, or what the variable's comment says; raises CollpressError for a cube that would
     explode.
     """
-    axes = axes_of(experiment, [p.factors for p in points], launches=max(launches, len(PHASES)))
+    deepest = max(launches, len(PHASES), widest(points, metrics))
+    axes = axes_of(experiment, [p.factors for p in points], launches=deepest)
     rows = measured(points, journals, launches)
     data = {
         **_identities(axes, points),
@@ -38,7 +47,10 @@ def group(experiment: str, points: Sequence[PlannedPoint], journals: Journals, l
         **_summaries(axes, rows, launches),
         **_phases(axes, rows),
     }
-    coords = coordinates(axes)
+    faithful = fidelity(points, journals, launches, metrics)
+    data |= {n: _variable(axes, c.rows, c.empty, *c.dims, **c.attrs) for n, c in faithful.columns.items()}
+    data |= faithful.texts
+    coords = {**coordinates(axes), **faithful.coords}
     coords["launch"] = xr.DataArray(
         np.arange(launches, dtype=np.int32),
         dims=["launch"],

@@ -23,6 +23,16 @@ class PlannedPoint:
 
 
 @dataclass(frozen=True)
+class PlannedMetric:
+    """A metric that the points with a fidelity are measured with; `units` in the order of `values`."""
+
+    name: str
+    values: tuple[str, ...]
+    units: tuple[str, ...]
+    summary: str
+
+
+@dataclass(frozen=True)
 class Plan:
     """What was to be measured: the content of `plan/points.json`."""
 
@@ -31,6 +41,7 @@ class Plan:
     digest: str
     launches: int
     points: tuple[PlannedPoint, ...]
+    metrics: tuple[PlannedMetric, ...] = ()
 
     def experiments(self) -> dict[str, list[PlannedPoint]]:
         """Points by experiment, in the order of the plan."""
@@ -55,6 +66,11 @@ def read_plan(path: Path) -> Plan:
             PlannedPoint(p["key"], p["id"], p["experiment"], dict(p["factors"]), p["unsupported"], p["failed"])
             for p in content["points"]
         )
-        return Plan(content["campaign"], content["platform"], content["digest"], int(content["launches"]), points)
+        metrics = tuple(
+            PlannedMetric(m["name"], tuple(m["values"]), tuple(m["units"]), m["summary"])
+            for m in content.get("metrics", ())  # plans of the first version have none
+        )
+        head = content["campaign"], content["platform"], content["digest"], int(content["launches"])
+        return Plan(*head, points, metrics)
     except KeyError as error:
         raise CollpressError(f"the plan has no {error}", where=str(path), fix="plan again") from error

@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from collpress.errors import CollpressError
 
+_METRICS_S_PER_BYTE = 1e-6
+"""Far more than the built-in metrics need, for a user's are slower."""
+
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,11 +63,14 @@ class Batch(_Frozen):
     def limit_s(self, point: BatchPoint | None) -> float:
         """Seconds that a point may stay open, or that the core may be silent outside of points.
 
-        `at_most` bounds the timed iterations; loading data, one slow iteration and the checks come on top.
+        `at_most` bounds the timed iterations; loading data, one slow iteration, the checks and the metrics come on top.
         """
         if self.stall_s is not None:
             return self.stall_s
-        return 60.0 if point is None else 30.0 + 10.0 * float(point.line.get("at_most", 0.0))
+        if point is None:
+            return 60.0
+        judged = _METRICS_S_PER_BYTE * float(point.line["message_bytes"]) if point.line.get("metrics") else 0.0
+        return 30.0 + 10.0 * float(point.line.get("at_most", 0.0)) + judged
 
 
 def read_batch(path: Path) -> Batch:

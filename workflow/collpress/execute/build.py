@@ -21,7 +21,12 @@ from collpress.execute.toolchain import Toolchain
 from collpress.files import copy_file, write_json
 from collpress.layout import ROOT, build_record
 
-ORIGINS = {"codecs": "src/codecs", "reference": "src/collectives", "compressed": "src/compressed"}
+ORIGINS = {
+    "codecs": "src/codecs",
+    "metrics": "src/metrics",
+    "reference": "src/collectives",
+    "compressed": "src/compressed",
+}
 SOURCE_SUFFIXES = (".cpp", ".c")
 
 

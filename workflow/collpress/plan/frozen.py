@@ -18,6 +18,7 @@ from collpress.plan.identity import Build, digest, launch_identity, point_key
 from collpress.plan.launch import Launch, launch_of
 from collpress.plan.lines import plan_line
 from collpress.plan.machine import Machine
+from collpress.plan.metrics import chosen_metrics, metrics_of_point
 from collpress.plan.offer import Dataset, Offer
 from collpress.spec.campaign import Campaign
 from collpress.spec.platform import Platform
@@ -78,6 +79,10 @@ def freeze(campaign: Campaign, site: Site, expansion: Expansion, shards: Shards)
             "digest": whole,
             "launches": measure.launches,
             "precision": measure.precision,
+            "metrics": [
+                {"name": m.name, "values": list(m.values), "units": list(m.units), "summary": m.summary}
+                for m in chosen_metrics(campaign.metrics, site.offer.metrics)
+            ],
             "points": rows,
             "excluded": excluded,
         },
@@ -94,8 +99,10 @@ def _shape(point: Point) -> tuple[int, int]:
 def _member(point: Point, campaign: Campaign, site: Site, shared: Mapping[int, Any]) -> Member:
     nodes, ranks = _shape(point)
     measure = campaign.measure
-    key = point_key(point.id, point.factors, site.offer, site.datasets, shared[ranks // nodes], measure, site.machine)
-    line = plan_line(key, point.id, point.factors, site.offer, site.datasets, measure)
+    metrics = metrics_of_point(point.factors, chosen_metrics(campaign.metrics, site.offer.metrics))
+    common = shared[ranks // nodes]
+    key = point_key(point.id, point.factors, site.offer, site.datasets, common, measure, site.machine, metrics)
+    line = plan_line(key, point.id, point.factors, site.offer, site.datasets, measure, metrics)
     return Member(key, point.id, point.experiment, line, point_seconds(measure))
 
 

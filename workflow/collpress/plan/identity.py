@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from collpress.plan.launch import Launch
 from collpress.plan.machine import Machine
-from collpress.plan.offer import Dataset, Offer
+from collpress.plan.offer import Dataset, Metric, Offer
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import FACTORS, Value
 
@@ -79,6 +79,7 @@ def point_key(
     shared: Mapping[str, Any],
     measure: Measure,
     machine: Machine,
+    metrics: Sequence[Metric] = (),
 ) -> str:
     """The key of a supported point; plugins and data enter only where the point uses them.
 
@@ -86,11 +87,13 @@ def point_key(
     ----------
     identity : the point's id.
     shared : what `launch_identity` gives.
+    metrics : those that the point measures its fidelity with.
     """
     algorithm = offer.algorithm(str(factors["collective"]), str(factors["algorithm"]))
     compresses = algorithm is not None and algorithm.kind == "compressed"
     codec = offer.codec(str(factors["codec"])) if compresses else None
     dataset = datasets.get(str(factors["dataset"]))
+    used = {"metrics": {m.name: m.sha256 for m in metrics}} if metrics else {}
     return digest(
         {
             "id": identity,
@@ -100,6 +103,7 @@ def point_key(
             "shared": shared,
             "measure": measure.model_dump(exclude={"launches"}),
             "cpu_model": machine.cpu_model,
+            **used,
         }
     )
 

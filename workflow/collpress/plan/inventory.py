@@ -21,8 +21,9 @@ from collpress.plan.frozen import FrozenPlan, Site, freeze, read_json, read_shar
 from collpress.plan.identity import Build
 from collpress.plan.launch import launch_of, root_permissions
 from collpress.plan.machine import Machine, this_machine
+from collpress.plan.metrics import measures_fidelity, refuse_other_plugins
 from collpress.plan.needs import datasets_needed
-from collpress.plan.offer import Dataset, Offer, library_algorithms, offer_from_json, plugins_of
+from collpress.plan.offer import Dataset, Offer, library_algorithms, metrics_of, offer_from_json, plugins_of
 from collpress.spec.campaign import Campaign
 from collpress.spec.platform import Platform
 
@@ -58,11 +59,12 @@ def take_inventory(
     _refuse_another_library(build, offers)
     algorithms, codecs = plugins_of([build, own], libraries())
     library = library_algorithms(offers, platform.backends.mpi.controls)
-    offer = Offer(tuple(library + algorithms), tuple(codecs))
+    offer = Offer(tuple(library + algorithms), tuple(codecs), tuple(metrics_of([build, own])))
     datasets = prepared_datasets(campaign, without)
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus)
     broken = {str(b["name"]): f"the plugin cannot be used: {b['reason']}" for b in own.get("broken", ())}
-    expansion.points = [_with_what_is_missing(p, without, broken) for p in expansion.points]
+    expansion.warnings += refuse_other_plugins(campaign, offer.metrics, broken)
+    expansion.points = [_with_what_is_missing(p, without, broken, campaign.metrics) for p in expansion.points]
     if not expansion.points:
         raise CollpressError("the campaign has no points: every combination is excluded", where=str(campaign.path))
     site = Site(platform, machine, offer, datasets, Build.of(build), build["core"]["path"], build_path.as_posix())
@@ -91,7 +93,11 @@ def installed_offer(platform: Platform) -> tuple[Offer, Any, Machine]:
     offers = probe_core(build, launch_of(platform, machine, 1).environment)
     algorithms, codecs = plugins_of([build], libraries())
     return (
-        Offer(tuple(library_algorithms(offers, platform.backends.mpi.controls) + algorithms), tuple(codecs)),
+        Offer(
+            tuple(library_algorithms(offers, platform.backends.mpi.controls) + algorithms),
+            tuple(codecs),
+            tuple(metrics_of([build])),
+        ),
         build,
         machine,
     )
@@ -118,7 +124,9 @@ def registered_datasets() -> dict[str, Dataset]:
     }
 
 
-def _with_what_is_missing(point: Point, without: Collection[str], broken: Mapping[str, str]) -> Point:
+def _with_what_is_missing(
+    point: Point, without: Collection[str], broken: Mapping[str, str], metrics: Collection[str]
+) -> Point:
     """A point whose data or plugin could not be had today failed; it is not `unsupported`, which is for good."""
     dataset = str(point.factors["dataset"])
     if point.unsupported is None and dataset in without:
@@ -127,6 +135,10 @@ def _with_what_is_missing(point: Point, without: Collection[str], broken: Mappin
     reason = next((broken[name] for name in names if name in broken), None)
     if point.unsupported is not None and reason is not None:
         return replace(point, unsupported=None, failed=reason)
+    # Measured without a metric that is asked for by name, the point would be measured again once that is mended.
+    lacking = next((broken[name] for name in metrics if name in broken), None)
+    if point.runnable and lacking is not None and measures_fidelity(point.factors):
+        return replace(point, failed=lacking)
     return point
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from collpress.plan.offer import Dataset, Offer
+from collpress.plan.offer import Dataset, Metric, Offer
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import Value
 
@@ -16,10 +16,11 @@ def plan_line(
     offer: Offer,
     datasets: Mapping[str, Dataset],
     measure: Measure,
+    metrics: Sequence[Metric] = (),
 ) -> dict[str, str]:
     """All entries as texts, in the contract's order; keys that a point has no use for are absent.
 
-    `at_most` is one launch's part of the point's whole time.
+    `at_most` is one launch's part of the point's whole time; `metrics` are those of `metrics.metrics_of_point`.
     """
     collective, name = str(factors["collective"]), str(factors["algorithm"])
     algorithm = offer.algorithm(collective, name)
@@ -44,4 +45,6 @@ def plan_line(
     line["precision"] = repr(measure.precision)
     line["at_most"] = repr(measure.at_most / measure.launches)
     line["instrumented"] = str(measure.instrumented)
+    if metrics:
+        line["metrics"] = "\n".join(metric.path for metric in metrics)
     return line

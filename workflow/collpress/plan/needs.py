@@ -45,7 +45,7 @@ def datasets_needed(campaign: Campaign, registered: Iterable[str] | None = None)
 
 
 def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / "src") -> None:
-    """CollpressError for each codec and each algorithm of ours that no source file makes, neither here nor in the
+    """CollpressError for each codec, metric and algorithm of ours that no source file makes, neither here nor in the
     campaign's own directories.
 
     The library's algorithms are known only to the library: one that it lacks is `unsupported`.
@@ -55,9 +55,11 @@ def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / 
     algorithms = {f"{kind}:{stem}" for kind in ("reference", "compressed") for stem in own}
     for kind, folder in (("reference", "collectives"), ("compressed", "compressed")):
         algorithms |= {f"{kind}:{p.stem}" for p in native.glob(f"{folder}/*/*.cpp")}
+    metrics = own | {p.stem for p in native.glob("metrics/*.cpp")}
     errors = []
-    for factor, known in (("codec", codecs), ("algorithm", algorithms)):
-        for field, values in _axes(campaign, factor):
+    for factor, known in (("codec", codecs), ("algorithm", algorithms), ("metric", metrics)):
+        asked = [(("metrics",), campaign.metrics)] if factor == "metric" else _axes(campaign, factor)
+        for field, values in asked:
             for position, value in enumerate(values):
                 name = str(value)
                 if not (name in known or name.startswith("library:") or is_pattern(name)):

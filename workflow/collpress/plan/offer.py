@@ -1,4 +1,4 @@
-"""What an installation offers, algorithms and codecs, and the datasets at hand: limits and hashes of each."""
+"""What an installation offers, algorithms, codecs and metrics, and the datasets at hand: limits and hashes of each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 
 from collpress.errors import CollpressError
 from collpress.spec.factors import COLLECTIVES
+
+RESERVED = frozenset({"bound", "bytes", "error_bound"})
+"""Names that no metric may have: variables of a cube are `message_<metric>` and `<metric>_value`, and so are others."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,18 @@ class Codec:
 
 
 @dataclass(frozen=True)
+class Metric:
+    """One metric plugin: the names of its values, and their units in the same order (`data`: those of the data)."""
+
+    name: str
+    values: tuple[str, ...]
+    units: tuple[str, ...]
+    summary: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
 class Dataset:
     """One dataset: `elements` values of `dtype` in the file `path`, little-endian; `unique_bytes` as in its sidecar."""
 
@@ -60,6 +75,7 @@ class Offer:
 
     algorithms: tuple[Algorithm, ...]
     codecs: tuple[Codec, ...]
+    metrics: tuple[Metric, ...] = ()
 
     def algorithm(self, collective: str, name: str) -> Algorithm | None:
         return next((a for a in self.algorithms if (a.collective, a.name) == (collective, name)), None)
@@ -71,6 +87,7 @@ class Offer:
         return {
             "algorithms": [asdict(a) for a in self.algorithms],
             "codecs": [asdict(c) | {"dtypes": list(c.dtypes)} for c in self.codecs],
+            "metrics": [asdict(m) | {"values": list(m.values), "units": list(m.units)} for m in self.metrics],
         }
 
 
@@ -79,6 +96,7 @@ def offer_from_json(data: Mapping[str, Any]) -> Offer:
     return Offer(
         tuple(Algorithm(**a) for a in data["algorithms"]),
         tuple(Codec(**(c | {"dtypes": tuple(c["dtypes"])})) for c in data["codecs"]),
+        tuple(_metric(m) for m in data.get("metrics", ())),
     )
 
 
@@ -107,6 +125,8 @@ def plugins_of(
     codecs: dict[str, Codec] = {}
     for build in builds:
         for plugin in build["plugins"]:
+            if plugin["kind"] == "metric":
+                continue
             if plugin["kind"] == "codec":
                 _refuse_twin(codecs.get(plugin["name"]), plugin)
                 codecs[plugin["name"]] = Codec(
@@ -135,7 +155,33 @@ def plugins_of(
     return list(algorithms.values()), list(codecs.values())
 
 
-def _refuse_twin(other: Algorithm | Codec | None, plugin: Mapping[str, Any]) -> None:
+def metrics_of(builds: Iterable[Mapping[str, Any]]) -> list[Metric]:
+    """Metrics from build records, by name; two of one name are an error."""
+    metrics: dict[str, Metric] = {}
+    for build in builds:
+        for plugin in build["plugins"]:
+            if plugin["kind"] == "metric":
+                _refuse_reserved(plugin)
+                _refuse_twin(metrics.get(plugin["name"]), plugin)
+                metrics[plugin["name"]] = _metric(plugin)
+    return [metrics[name] for name in sorted(metrics)]
+
+
+def _refuse_reserved(plugin: Mapping[str, Any]) -> None:
+    if plugin["name"] in RESERVED:
+        raise CollpressError(
+            f"a metric cannot be called {plugin['name']}: a cube has something else of that name",
+            where=str(plugin.get("source", plugin["path"])),
+            fix="rename the file; its stem is the plugin's name",
+        )
+
+
+def _metric(plugin: Mapping[str, Any]) -> Metric:
+    texts = {name: str(plugin[name]) for name in ("name", "summary", "path", "sha256")}
+    return Metric(values=tuple(plugin["values"]), units=tuple(plugin["units"]), **texts)
+
+
+def _refuse_twin(other: Algorithm | Codec | Metric | None, plugin: Mapping[str, Any]) -> None:
     if other is not None:
         raise CollpressError(
             f"two plugins are called {plugin['name']}",

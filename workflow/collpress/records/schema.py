@@ -154,6 +154,27 @@ class Check(_Line):
     worst: Worst | None
 
 
+class Subject(_Line):
+    """What the metrics say of one message or one result of rank 0: metric -> value -> number.
+
+    A number is `null` where it is undefined; `problems` then says why, by metric. `bound`: what an error may be, in
+    units of the data. `left_out`: pairs with a value that is not finite, which metrics do not see.
+    """
+
+    bound: Number | None
+    left_out: Count
+    metrics: dict[str, dict[str, Number | None]]
+    problems: dict[str, str]
+
+
+class Fidelity(_Line):
+    """Rank 0's message after compression and decompression (`null` without a codec), and its result against the
+    float64 oracle."""
+
+    message: Subject | None
+    result: Subject | None
+
+
 class Resources(_Line):
     """What the point cost the operating system, over all ranks."""
 
@@ -202,6 +223,7 @@ class Record(_Line):
     phases_s: Phases | None = None
     codec: Codec | None = None
     check: Check | None = None
+    fidelity: Fidelity | None = None
     resources: Resources | None = None
     samples: Samples | None = None
 

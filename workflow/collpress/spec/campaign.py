@@ -158,6 +158,7 @@ class Measure(Strict):
 
 
 ExperimentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+MetricPattern = Annotated[str, Field(pattern=r"^[a-z0-9_*?\[\]!]+$")]
 FigureName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 
 
@@ -170,6 +171,11 @@ class CampaignFile(Strict):
     experiments: dict[ExperimentName, Experiment] = Field(min_length=1)
     measure: Measure = Field(default=Measure(), description="how each point is measured")
     figures: tuple[FigureName, ...] = Field(default=(), description="names of the figures to draw")
+    metrics: tuple[MetricPattern, ...] = Field(
+        default=("*",),
+        description="fidelity metrics, by name or pattern: what is measured of messages and results of real values;"
+        " * stands for all that the installation and the campaign's plugins offer, [] for none",
+    )
     plugins: tuple[str, ...] = Field(default=(), description="directories with plugin sources, relative to this file")
 
 
@@ -204,7 +210,7 @@ def contradictions(campaign: Campaign) -> list[CollpressError]:
                 where=campaign.where("measure", "max_iterations"),
             )
         )
-    for noun, names in (("figures", campaign.figures), ("plugins", campaign.plugins)):
+    for noun, names in (("figures", campaign.figures), ("metrics", campaign.metrics), ("plugins", campaign.plugins)):
         for position, name in enumerate(names):
             if name in names[:position]:
                 errors.append(CollpressError(f'"{name}" stands twice', where=campaign.where(noun, position)))

@@ -1,0 +1,58 @@
+// Fidelity: what metrics make of a message that was compressed and decompressed, and of a result. Outside all timing.
+#pragma once
+
+#include "collpress/metric.h"
+#include "measure/data.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace collpress {
+
+// A metric that a point asks for; without an interface where it cannot be had, and `problem` says why.
+struct AskedMetric {
+    std::string name;
+    const collpress_metric *interface = nullptr;
+    std::string problem;
+};
+
+struct MetricReport {
+    std::string name;
+    std::vector<std::pair<std::string, double>> values; // not finite where undefined
+    std::string problem;                                // why a value is missing; empty where none is
+};
+
+struct SubjectReport {
+    double bound = std::numeric_limits<double>::quiet_NaN(); // what an error may be; NaN where that is unknown
+    std::uint64_t left_out = 0;                              // pairs with a value that is not finite
+    std::vector<MetricReport> metrics;
+};
+
+struct FidelityReport {
+    std::optional<SubjectReport> message; // only with a codec
+    SubjectReport result;
+};
+
+// Writes `length` pairs from element `first` on, as float64. Asked for chunk by chunk, at most fidelity_chunk at a
+// time.
+using PairReader = std::function<void(std::size_t first, std::size_t length, double *expected, double *got)>;
+inline constexpr std::size_t fidelity_chunk = 4096;
+
+// Pairs of a float32 or float64 message and what a codec made of it; both stay where they are.
+PairReader message_pairs(const void *message, const void *decompressed, collpress_dtype dtype);
+
+// Pairs of the oracle's exact result and a result that a rank holds.
+PairReader result_pairs(const DataSource &data, collpress_op op, const void *result);
+
+// The values of all metrics. Reads the pairs twice: what comes, and within which range, is known before metrics see any
+// of it. Whatever a metric throws becomes its problem.
+SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, std::size_t count, const PairReader &read,
+                               double bound);
+
+} // namespace collpress

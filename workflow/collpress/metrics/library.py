@@ -1,0 +1,68 @@
+"""The C ABI of metric plugins (native/include/collpress/metric.h) as ctypes types; loading one plugin."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+from collpress.codecs.library import ABI_VERSION, PluginStruct
+from collpress.errors import CollpressError
+
+KIND_METRIC = 3
+
+_pointer = ctypes.c_void_p
+
+
+class ConfigStruct(ctypes.Structure):
+    """`collpress_metric_config`."""
+
+    _fields_ = (
+        ("count", ctypes.c_uint64),
+        ("minimum", ctypes.c_double),
+        ("maximum", ctypes.c_double),
+        ("abs_bound", ctypes.c_double),
+    )
+
+
+class ValueStruct(ctypes.Structure):
+    """`collpress_metric_value`."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("unit", ctypes.c_char_p))
+
+
+class MetricStruct(ctypes.Structure):
+    """`collpress_metric`."""
+
+    _fields_ = (
+        ("value_count", ctypes.c_uint32),
+        ("values", ctypes.POINTER(ValueStruct)),
+        ("create", ctypes.CFUNCTYPE(_pointer, ctypes.POINTER(ConfigStruct))),
+        ("destroy", ctypes.CFUNCTYPE(None, _pointer)),
+        ("add", ctypes.CFUNCTYPE(None, _pointer, _pointer, _pointer, ctypes.c_size_t)),
+        ("finish", ctypes.CFUNCTYPE(ctypes.c_char_p, _pointer, ctypes.POINTER(ctypes.c_double))),
+    )
+
+
+def load(path: Path) -> tuple[ctypes.CDLL, MetricStruct, str]:
+    """Load the metric plugin at `path`; returns the library (keep it alive), its interface and its summary."""
+    try:
+        library = ctypes.CDLL(str(path.resolve()))
+        entry = library.collpress_plugin
+    except (OSError, AttributeError) as error:
+        raise CollpressError(
+            f"cannot load the plugin: {error}", where=str(path), fix="./run collpress build makes the plugins"
+        ) from None
+    entry.restype = ctypes.POINTER(PluginStruct)
+    entry.argtypes = []
+    plugin = entry().contents
+    if plugin.abi_version != ABI_VERSION:
+        raise CollpressError(
+            f"the plugin was compiled for version {plugin.abi_version} of the interface",
+            where=str(path),
+            allowed=str(ABI_VERSION),
+            fix="build it again with this checkout's headers",
+        )
+    if plugin.kind != KIND_METRIC:
+        raise CollpressError("the plugin is not a metric", where=str(path))
+    interface = ctypes.cast(plugin.interface, ctypes.POINTER(MetricStruct)).contents
+    return library, interface, (plugin.summary or b"").decode("utf-8")
