@@ -34,8 +34,8 @@ struct CallShape {
 struct LibraryChoice {
     LibraryAlgorithm algorithm;
     MPI_Comm comm = MPI_COMM_NULL;
-    bool read_back = false;                   // the settings, after they were made
-    std::optional<std::size_t> segment_bytes; // null when not segmented
+    bool read_back = false;                     // the settings, after they were made
+    std::optional<std::size_t> segment_bytes{}; // null when not segmented
 };
 
 class Controls {
