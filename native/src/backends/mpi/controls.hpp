@@ -18,7 +18,7 @@ namespace collpress {
 // An algorithm of the library's: its name and the library's number; `default`, 0, leaves the choice to the library.
 struct LibraryAlgorithm {
     std::string name;
-    int id;
+    int id = 0;
 
     bool forced() const { return id != 0; }
 };
@@ -34,8 +34,8 @@ struct CallShape {
 struct LibraryChoice {
     LibraryAlgorithm algorithm;
     MPI_Comm comm = MPI_COMM_NULL;
-    bool read_back = false;                     // the settings, after they were made
-    std::optional<std::size_t> segment_bytes{}; // null when not segmented
+    bool read_back = false;                   // the settings, after they were made
+    std::optional<std::size_t> segment_bytes; // null when not segmented
 };
 
 class Controls {
