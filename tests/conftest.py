@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import settings
 # Time is measured by bench/, never judged by a test: a busy machine must not fail one.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+from collpress.errors import CollpressError
+from collpress.execute.mpich_wheel import PREFIX, install_mpich
+from collpress.layout import ROOT
 
 TESTS = Path(__file__).parent
 LONGEST_FIRST = ("workflow", "setup", "native", "execute", "codecs")
@@ -23,3 +28,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _room(item: pytest.Item) -> str:
     return item.path.relative_to(TESTS).parts[0]
+
+
+@pytest.fixture(scope="session")
+def mpich() -> Path:
+    """Prefix of MPICH from its wheel; skipped where no index answers, unless COLLPRESS_REQUIRE says that one must."""
+    try:
+        install_mpich()
+    except CollpressError as error:
+        if "mpich" in os.environ.get("COLLPRESS_REQUIRE", "").split(","):
+            raise
+        pytest.skip(f"no MPICH (COLLPRESS_REQUIRE=mpich makes this a failure): {error.what}")
+    return ROOT / PREFIX

@@ -6,7 +6,7 @@ import fcntl
 from pathlib import Path
 
 import pytest
-from native_core import NATIVE, Core, cmake_build, tool
+from native_core import HYDRA, NATIVE, Core, cmake_build, tool
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +31,22 @@ def core() -> Core:
 def user(core: Core) -> Path:
     """Folder of the test plugins."""
     return core.build / "user"
+
+
+@pytest.fixture(scope="session")
+def mpich_core(mpich: Path) -> Core:
+    """The core, one reference algorithm and the program that takes fingerprints, built with MPICH's wheel."""
+    build = NATIVE.parent / "results/tests/native-mpich"
+    build.mkdir(parents=True, exist_ok=True)
+    with (build.parent / "native-mpich.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        cmake_build(
+            build,
+            "-DCOLLPRESS_MPI=mpich",
+            "-DCOLLPRESS_WERROR=ON",
+            "-DCOLLPRESS_TESTS=ON",
+            compiler=mpich / "bin/mpicxx",
+            targets=("collpress-core", "library-fingerprint", "reference_allreduce_ring"),
+            MPICH_CXX="g++",
+        )
+    return Core(build, (str(mpich / "bin/mpiexec"), *HYDRA))

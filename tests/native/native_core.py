@@ -21,6 +21,8 @@ LAUNCHER = (
     "PRTE_ALLOW_RUN_AS_ROOT",
     "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
 )
+OPEN_MPI = ("--oversubscribe", "--bind-to", "none")
+HYDRA = ("-launcher", "fork", "-rmk", "user", "-bind-to", "none")
 Entry = dict[str, str]
 
 
@@ -39,8 +41,15 @@ def environment(**extra: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "OMPI_MCA_mpi_yield_when_idle": "1", **allowed, **extra}
 
 
-def cmake_build(build: Path, *definitions: str, source: Path = NATIVE, **extra: str) -> None:
-    """Configure and build `source` into `build`; fails with the tools' output."""
+def cmake_build(
+    build: Path,
+    *definitions: str,
+    source: Path = NATIVE,
+    compiler: Path | None = None,
+    targets: Iterable[str] = (),
+    **extra: str,
+) -> None:
+    """Configure and build `source` into `build`, everything or some targets; fails with the tools' output."""
     command = [
         tool("cmake"),
         "-S",
@@ -49,9 +58,10 @@ def cmake_build(build: Path, *definitions: str, source: Path = NATIVE, **extra: 
         str(build),
         "-G",
         "Ninja",
-        "-DCMAKE_CXX_COMPILER=" + tool("mpicxx"),
+        f"-DCMAKE_CXX_COMPILER={compiler or tool('mpicxx')}",
     ]
-    for step in ([*command, *definitions], [tool("cmake"), "--build", str(build)]):
+    chosen = ["--target", *targets] if targets else []
+    for step in ([*command, *definitions], [tool("cmake"), "--build", str(build), *chosen]):
         done = subprocess.run(
             step, env=environment(**extra), capture_output=True, text=True, encoding="utf-8", check=False
         )
@@ -124,10 +134,11 @@ def strict_json(text: str) -> dict[str, Any]:
 
 
 class Core:
-    """A built core and its plugins."""
+    """A built core and its plugins, and how ranks of it are started: Open MPI's mpiexec unless another is given."""
 
-    def __init__(self, build: Path) -> None:
+    def __init__(self, build: Path, mpiexec: tuple[str, ...] = ()) -> None:
         self.build = build
+        self.mpiexec = mpiexec or (tool("mpiexec"), *OPEN_MPI)
         self.program = build / "collpress-core"
 
     def reference(self, name: str, **changes: object) -> Entry:
@@ -187,7 +198,7 @@ class Core:
         self, ranks: int, program: str, *arguments: object, **extra: str
     ) -> subprocess.CompletedProcess[str]:
         """A program of the build under mpiexec."""
-        command = [tool("mpiexec"), "--oversubscribe", "--bind-to", "none", "-n", str(ranks), str(self.build / program)]
+        command = [*self.mpiexec, "-n", str(ranks), str(self.build / program)]
         command += [str(argument) for argument in arguments]
         return subprocess.run(
             command,

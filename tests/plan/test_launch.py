@@ -40,6 +40,14 @@ def test_without_controls_the_library_is_left_alone(platform: Platform, machine:
     assert name not in launch_of(plain, machine, 2).environment
 
 
+def test_each_mpi_gets_its_own_settings_only(platform: Platform, machine: Machine) -> None:
+    other = {"toolchain": {"mpi": "mpich", "from": "wheel"}, "backends": {"mpi": {"controls": "mpich"}}}
+    mpich = Platform.model_validate(platform.model_dump(by_alias=True) | other)
+    launch = launch_of(mpich, machine, machine.cpus + 1)
+    assert launch.environment == {"HYDRA_LAUNCHER": "fork", "HYDRA_RMK": "user", "OMP_NUM_THREADS": "1"}
+    assert (launch.binding, launch.oversubscribed) == ("none", True)
+
+
 def test_this_machine_is_seen() -> None:
     machine = this_machine()
     assert machine.cpu_model

@@ -70,3 +70,19 @@ def test_a_platform_may_limit_messages_and_memory(write: Any, platform: Platform
     assert reasons[512, 2] is None
     assert "needs" in str(reasons[1024, 8])
     assert reasons[2048, 2] == "a message of 2Ki: the platform here allows 1Ki"
+
+
+def test_a_platform_may_keep_ranks_from_sharing_processors(
+    write: Any, platform: Platform, datasets: Any, offer: Offer
+) -> None:
+    alone = platform.model_copy(update={"limits": platform.limits.model_copy(update={"oversubscribe": False})})
+    campaign = write("matrix: {ranks: [2, 4, 8], nodes: [1, 2]}")
+
+    def reasons(where: Platform) -> dict[tuple[Any, Any], str | None]:
+        points = expand(campaign, where, datasets, offer, cpus=3).points
+        return {(p.factors["ranks"], p.factors["nodes"]): p.unsupported for p in points}
+
+    refused = {shape for shape, reason in reasons(alone).items() if reason is not None}
+    assert refused == {(4, 1), (8, 1), (8, 2)}
+    assert reasons(alone)[4, 1] == "4 ranks on a node with 3 CPUs: the platform here lets no ranks share one"
+    assert not any(reasons(platform).values())

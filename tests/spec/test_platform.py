@@ -33,6 +33,13 @@ def test_a_platform_says_how_its_machine_measures() -> None:
     [
         ("launcher: mpiexec", "launcher: mpirum", ["here.yaml:3: launcher", '"mpirum" is not known here', "mpiexec"]),
         ("mpi: openmpi", "mpi: openmp", ['did you mean "openmpi"']),
+        (
+            "mpi: openmpi",
+            "mpi: mpich",
+            ["here.yaml:5: backends.mpi.controls", '"openmpi" controls no library of the kind mpich', "mpich, none"],
+        ),
+        ("controls: openmpi", "controls: mpich", ["here.yaml:5", "fix: controls: openmpi"]),
+        ("ranks_per_node: 4", "ranks_per_node: 4, oversubscribe: 0", ["here.yaml:4: limits.oversubscribe"]),
         ("ranks_per_node: 4", "ranks_per_node: 0", ["here.yaml:4: limits.ranks_per_node"]),
         ("ranks_per_node", "rank_per_node", ['did you mean "ranks_per_node"']),
         ("1Gi", "0", ["allows nothing"]),
@@ -48,6 +55,12 @@ def test_a_mistake_is_told_with_its_place(old: str, new: str, told: list[str]) -
         platform_text(GOOD.replace(old, new), "here.yaml")
     for part in told:
         assert part in str(error.value)
+
+
+@pytest.mark.parametrize("controls", ["mpich", "none"])
+def test_a_library_may_be_controlled_by_its_own_kind_or_not_at_all(controls: str) -> None:
+    text = GOOD.replace("mpi: openmpi", "mpi: mpich").replace("controls: openmpi", f"controls: {controls}")
+    assert platform_text(text, "here.yaml").backends.mpi.controls == controls
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "config/platforms").glob("*.yaml")), ids=lambda p: p.stem)

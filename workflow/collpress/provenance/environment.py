@@ -9,6 +9,7 @@ NAMES = frozenset({"LANG", "LC_ALL", "LD_LIBRARY_PATH", "LD_PRELOAD", "CUDA_VISI
 PREFIXES = (
     "COLLPRESS_",
     "GOMP_",
+    "HYDRA_",
     "KMP_",
     "MALLOC_",
     "MPICH_",

@@ -18,7 +18,7 @@ namespace collpress {
 // An algorithm of the library's: its name and the library's number; `default`, 0, leaves the choice to the library.
 struct LibraryAlgorithm {
     std::string name;
-    int id;
+    int id = 0;
 
     bool forced() const { return id != 0; }
 };

@@ -44,7 +44,8 @@ const LibraryChoice &Library::allreduce(const std::string &name) {
 }
 
 LibraryChoice Library::make(const LibraryAlgorithm &algorithm) {
-    LibraryChoice choice{.algorithm = algorithm};
+    LibraryChoice choice;
+    choice.algorithm = algorithm;
     if (controls_)
         choice = controls_->choose(world_, algorithm);
     else

@@ -20,15 +20,16 @@ class MpichControls : public Controls {
         algorithm_.open(algorithm_name);
         device_.open(device_name);
         fallback_.open(fallback_name);
-        no_device_ = device_.value("none");
-        strict_ = fallback_.value("error");
+        no_device_ = device_.value("none").value_or(-1);
+        strict_ = fallback_.value("error").value_or(-1);
         algorithm_before_ = algorithm_.read();
         device_before_ = device_.read();
         fallback_before_ = fallback_.read();
     }
 
     bool usable() const {
-        return algorithm_.value("auto") == 0 && no_device_.has_value() && strict_.has_value() && fallback_.is_open();
+        return algorithm_.is_open() && algorithm_.value("auto") == 0 && device_.is_open() && no_device_ >= 0 &&
+               fallback_.is_open() && strict_ >= 0;
     }
     const char *name() const override { return "mpich"; }
 
@@ -42,7 +43,8 @@ class MpichControls : public Controls {
     }
 
     LibraryChoice choose(MPI_Comm world, const LibraryAlgorithm &algorithm) override {
-        LibraryChoice choice{.algorithm = algorithm};
+        LibraryChoice choice;
+        choice.algorithm = algorithm;
         Verdict written;
         choice.read_back = engage(choice) && algorithm_.read() == algorithm.id;
         release();
@@ -59,7 +61,7 @@ class MpichControls : public Controls {
 
     bool engage(const LibraryChoice &choice) override {
         if (!choice.algorithm.forced()) return true;
-        return algorithm_.write(choice.algorithm.id) && device_.write(*no_device_) && fallback_.write(*strict_);
+        return algorithm_.write(choice.algorithm.id) && device_.write(no_device_) && fallback_.write(strict_);
     }
 
     void release() override {
@@ -87,8 +89,8 @@ class MpichControls : public Controls {
     ControlVariable algorithm_;
     ControlVariable device_;
     ControlVariable fallback_;
-    std::optional<int> no_device_;
-    std::optional<int> strict_;
+    int no_device_ = -1;
+    int strict_ = -1;
     // What the environment may have set: it holds whenever no algorithm is asked for.
     int algorithm_before_ = 0;
     int device_before_ = 0;

@@ -27,7 +27,8 @@ class OpenMpiControls : public Controls {
     }
 
     LibraryChoice choose(MPI_Comm world, const LibraryAlgorithm &algorithm) override {
-        LibraryChoice choice{.algorithm = algorithm};
+        LibraryChoice choice;
+        choice.algorithm = algorithm;
         // Without a segment size the library runs the algorithm of the same name that has no segments.
         const bool segmented = algorithm.forced() && algorithm.name.find("segmented") != std::string::npos;
         const int segment = segmented ? bytes_of_a_segment : 0;
