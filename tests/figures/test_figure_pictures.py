@@ -81,8 +81,8 @@ def one_launch() -> Campaign:
     return campaign
 
 
-def many_codecs() -> Campaign:
-    """More looks than colours, and names that are too long for their place."""
+def many_bounds() -> Campaign:
+    """So many bounds, with such long names, that neither labels nor rows have room."""
     campaign = Campaign(launches=2)
     for codec in ("none", "int8", "bf16", "zfp", "ours"):
         for power in range(1, 12):
@@ -101,7 +101,7 @@ CASES = {
     "every status": every_status,
     "no codec runs": no_codec_runs,
     "one launch": one_launch,
-    "many codecs": many_codecs,
+    "many bounds": many_bounds,
     "no number": one_launch,
     "no fidelity": one_launch,
 }
