@@ -11,6 +11,8 @@ import pytest
 from collpress.errors import CollpressError
 from collpress.figures import registry
 from collpress.figures.registry import figure_module, figure_names, figure_sources, width_of
+from collpress.spec import campaign_text
+from collpress.wiring import figures_of
 
 
 def test_the_figures_are_the_modules_that_draw() -> None:
@@ -41,6 +43,21 @@ def test_a_figure_depends_on_its_own_module_and_on_what_it_imports_but_on_no_oth
     assert "coverage.py" not in names["latency"]
     assert "latency.py" not in names["coverage"]
     assert "lines.py" not in names["coverage"]
+
+
+def test_a_campaign_asks_for_either_width_and_a_mistake_is_told_with_its_line() -> None:
+    text = (
+        "title: t\nexperiments:\n  one:\n    matrix: {collective: allreduce, algorithm: library:default, "
+        "message_bytes: 8, ranks: 2}\nfigures: [coverage-single, latency, phases-singel]\n"
+    )
+    assert figures_of(campaign_text(text.replace("singel", "single"))) == [
+        "coverage-single",
+        "latency",
+        "phases-single",
+    ]
+    with pytest.raises(CollpressError, match=r'did you mean "phases-single"') as caught:
+        figures_of(campaign_text(text))
+    assert "figures[2]" in str(caught.value)
 
 
 def test_asking_imports_no_matplotlib_and_no_xarray() -> None:

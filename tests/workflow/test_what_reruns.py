@@ -23,7 +23,7 @@ def test_the_campaign_ends_with_a_cube_and_figures_and_every_point_ok(checkout: 
     results = checkout.results()
     with xarray.open_datatree(results / "cube.nc") as cube:
         assert {"plain", "squeezed"} <= set(cube.children)
-    for figure in ("coverage", "latency"):
+    for figure in ("coverage", "latency", "latency-single"):
         for suffix in ("pdf", "svg", "png", "csv", "json"):
             assert (results / "figures" / f"{figure}.{suffix}").stat().st_size > 0
     assert json.loads((results / "summary.json").read_text(encoding="utf-8"))["counts"]["planned"] == 6
@@ -47,14 +47,15 @@ def test_touching_sources_files_and_the_frozen_plan_reruns_nothing(checkout: Che
     assert checkout.times() == before
 
 
-def test_editing_a_figure_module_redraws_that_figure_only(checkout: Checkout) -> None:
+def test_editing_a_figure_module_redraws_that_figure_in_both_widths_only(checkout: Checkout) -> None:
     before = checkout.times()
     module = checkout.root / "workflow/collpress/figures/latency.py"
     module.write_text(module.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
     assert checkout.run().returncode == 0
     changed = {name for name, time in checkout.times().items() if before.get(name) != time}
     figures = {Path(name).name for name in changed if "/figures/" in name}
-    assert figures == {f"latency.{suffix}" for suffix in ("pdf", "svg", "png", "csv", "json")}
+    names = ("latency", "latency-single")
+    assert figures == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png", "csv", "json")}
     assert not any(name.endswith(("cube.nc", "receipt.json", "build.json", ".jsonl")) for name in changed)
 
 

@@ -41,13 +41,13 @@ class Places:
         for x, y in (self._inches(point) for point in points):
             self._taken.append((x - radius, y - radius, x + radius, y + radius))
 
-    def keep_free_between(self, start: tuple[float, float], stop: tuple[float, float]) -> None:
-        """No word on the straight line between two points."""
+    def keep_free_between(self, start: tuple[float, float], stop: tuple[float, float], half: float = 0.005) -> None:
+        """No word on the straight line between two points; `half` of the line's width in inches."""
         (x0, y0), (x1, y1) = self._inches(start), self._inches(stop)
         steps = max(2, int(np.hypot(x1 - x0, y1 - y0) / 0.02))
         for t in np.linspace(0, 1, steps):
             x, y = x0 + t * (x1 - x0), y0 + t * (y1 - y0)
-            self._taken.append((x - 0.005, y - 0.005, x + 0.005, y + 0.005))
+            self._taken.append((x - half, y - half, x + half, y + half))
 
     def put(
         self, point: tuple[float, float], text: str, size: float, ink: str, sides: Sequence[str] = tuple(_SIDES)

@@ -210,6 +210,10 @@ def _label(axes: Axes, panel: Panel, own: int, top: float) -> None:
     for line in panel.lines.values():
         for a, b in pairwise(line):
             places.keep_free_between((a.bits, min(a.psnr, top)), (b.bits, min(b.psnr, top)))
+    steps = [(m.bits, min(m.psnr, top)) for m in panel.front]
+    for (x0, y0), (x1, y1) in pairwise([*steps, *((axes.get_xlim()[1], y) for _, y in steps[-1:])]):
+        places.keep_free_between((x0, y0), (x1, y0), 0.018)
+        places.keep_free_between((x1, y0), (x1, y1), 0.018)
     places.put((own, axes.get_ylim()[0]), f"{panel.dtype}: {own} bits", 5.8, style.FAINT, ["upper left"])
     for mark in marks:
         if mark.psnr == inf:
