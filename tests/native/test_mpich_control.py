@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from native_core import HYDRA, Core, environment, plan_text, point
 
+from collpress.execute.shared_memory import remove_unused_segments
+
 RANKS, COUNT = 4, 64
 MANY = 20
 """After five calls on a communicator MPICH's device would take over, and ask for no algorithm."""
@@ -165,6 +167,7 @@ def test_a_launcher_that_is_killed_takes_its_ranks_with_it(mpich_core: Core, mpi
     process.send_signal(signal.SIGKILL)
     process.wait()
     _until(lambda: not _started_on(plan))
+    remove_unused_segments()
 
 
 def _started_on(plan: Path) -> list[int]:
