@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Time is measured by bench/, never judged by a test: a busy machine must not fail one.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
-
 from collpress.errors import CollpressError
 from collpress.execute.mpich_wheel import PREFIX, install_mpich
 from collpress.layout import ROOT
+
+# Time is measured by bench/, never judged by a test: a busy machine must not fail one.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 TESTS = Path(__file__).parent
 LONGEST_FIRST = ("workflow", "setup", "native", "execute", "codecs")
