@@ -120,8 +120,7 @@ class FinitePairs {
 // One metric at work on one subject. Nothing that its plugin throws gets past it.
 class Running {
   public:
-    Running(const AskedMetric &asked, const collpress_metric_config &config)
-        : asked_(asked), problem_(asked.interface == nullptr ? asked.problem : "") {
+    Running(const AskedMetric &asked, const collpress_metric_config &config) : asked_(asked), problem_(asked.problem) {
         guarded([&] {
             context_ = asked_.interface->create(&config);
             if (context_ == nullptr) problem_ = "it cannot be set up for these values";
@@ -154,10 +153,10 @@ class Running {
     }
 
   private:
-    // Does nothing once there is a problem.
+    // Does nothing without a metric, and once there is a problem.
     template <typename Step>
     void guarded(Step &&step) {
-        if (!problem_.empty()) return;
+        if (asked_.interface == nullptr || !problem_.empty()) return;
         try {
             step();
         } catch (const std::exception &error) {
