@@ -71,10 +71,10 @@ void check_values(const std::string &path, const collpress_metric &metric) {
     for (const collpress_metric_value &value : std::span(metric.values, metric.value_count)) {
         const std::string name = value.name == nullptr ? "" : value.name;
         if (!is_name(name)) refuse_name(name, "value");
-        const bool is_new = seen.insert(name).second;
-        if (is_new && value.unit != nullptr && is_word(value.unit)) continue;
-        throw PluginError("plugin " + path + ": the value " + name +
-                          (is_new ? " has a unit that is not one word, such as 1, dB or data" : " is stated twice"));
+        const std::string where = "plugin " + path + ": the value " + name;
+        if (!seen.insert(name).second) throw PluginError(where + " is stated twice");
+        if (value.unit == nullptr || !is_word(value.unit))
+            throw PluginError(where + " has a unit that is not one word, such as 1, dB or data");
     }
 }
 

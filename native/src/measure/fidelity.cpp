@@ -144,8 +144,10 @@ class Running {
         const std::size_t count = asked_.interface == nullptr ? 0 : asked_.interface->value_count;
         std::vector<double> values(count, unknown);
         guarded([&] {
-            const char *why = asked_.interface->finish(context_, values.data());
-            problem_ = missing(values, why);
+            std::vector<double> stated(count, unknown);
+            const char *why = asked_.interface->finish(context_, stated.data());
+            problem_ = missing(stated, why);
+            values = stated; // not what it wrote before it threw
         });
         MetricReport report{asked_.name, {}, problem_};
         for (std::size_t i = 0; i < count; ++i) report.values.emplace_back(asked_.interface->values[i].name, values[i]);
