@@ -65,16 +65,18 @@ void check_values(const std::string &path, const collpress_metric &metric) {
         throw PluginError("plugin " + path + ": \"" + name + "\" cannot name a " + what +
                           "; a name is lower-case letters, digits and _, a letter first");
     };
+    const auto refuse_value = [&](const std::string &name, const char *why) {
+        throw PluginError("plugin " + path + ": the value " + name + " " + why);
+    };
     if (!is_name(plugin_name(path))) refuse_name(plugin_name(path), "metric");
     if (metric.value_count == 0 || metric.values == nullptr) throw PluginError("plugin " + path + " states no values");
     std::set<std::string> seen;
     for (const collpress_metric_value &value : std::span(metric.values, metric.value_count)) {
         const std::string name = value.name == nullptr ? "" : value.name;
         if (!is_name(name)) refuse_name(name, "value");
-        const std::string where = "plugin " + path + ": the value " + name;
-        if (!seen.insert(name).second) throw PluginError(where + " is stated twice");
+        if (!seen.insert(name).second) refuse_value(name, "is stated twice");
         if (value.unit == nullptr || !is_word(value.unit))
-            throw PluginError(where + " has a unit that is not one word, such as 1, dB or data");
+            refuse_value(name, "has a unit that is not one word, such as 1, dB or data");
     }
 }
 
