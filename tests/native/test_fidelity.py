@@ -47,7 +47,8 @@ class Measured:
         self.float64 = core.reference("ring", **file | double)
         single = {"data_path": folder / "one.bin", "data_elements": RANKS, "message_bytes": 4}
         self.declined = core.reference("ring", **file | single | {"metrics": self.seen})
-        faulty = [user / "metric_throws.so", user / "metric_throws_at_birth.so", folder / "absent.so", deltapack]
+        faulty = [user / f"metric_throws{when}.so" for when in ("", "_at_birth", "_at_end")]
+        faulty += [folder / "absent.so", deltapack]
         self.faulty = core.reference("ring", **file | {"metrics": self.paths(*faulty, built_in[3])})
         self.wrong = core.reference("wrong_element", plugin=user / "wrong_element.so", **file)
         entries = [e for e in vars(self).values() if isinstance(e, dict)]
@@ -147,6 +148,7 @@ def test_a_value_that_is_not_a_number_is_null_and_named(measured: Measured) -> N
     [
         ("metric_throws", {"one": None, "two": None}, "it threw an exception: the second chunk is too much"),
         ("metric_throws_at_birth", {"one": None}, "it threw something that is no std::exception"),
+        ("metric_throws_at_end", {"one": None, "two": None}, "it threw an exception: two is too much"),
         ("absent", {}, "absent.so cannot be loaded"),
         ("deltapack", {}, "it is no metric, but of kind codec"),
     ],

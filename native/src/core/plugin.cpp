@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include <dlfcn.h>
@@ -60,18 +61,22 @@ bool is_word(std::string_view text) {
 }
 
 void check_values(const std::string &path, const collpress_metric &metric) {
-    const auto fail = [&](const std::string &what) { throw PluginError("plugin " + path + what); };
-    const std::string allowed = "; a name is lower-case letters, digits and _, a letter first";
-    if (!is_name(plugin_name(path))) fail(": \"" + plugin_name(path) + "\" cannot name a metric" + allowed);
-    if (metric.value_count == 0 || metric.values == nullptr) fail(" states no values");
-    std::set<std::string_view> seen;
-    for (std::uint32_t i = 0; i < metric.value_count; ++i) {
-        const collpress_metric_value &value = metric.values[i];
+    const auto refuse_name = [&](const std::string &name, const char *what) {
+        throw PluginError("plugin " + path + ": \"" + name + "\" cannot name a " + what +
+                          "; a name is lower-case letters, digits and _, a letter first");
+    };
+    const auto refuse_value = [&](const std::string &name, const char *why) {
+        throw PluginError("plugin " + path + ": the value " + name + " " + why);
+    };
+    if (!is_name(plugin_name(path))) refuse_name(plugin_name(path), "metric");
+    if (metric.value_count == 0 || metric.values == nullptr) throw PluginError("plugin " + path + " states no values");
+    std::set<std::string> seen;
+    for (const collpress_metric_value &value : std::span(metric.values, metric.value_count)) {
         const std::string name = value.name == nullptr ? "" : value.name;
-        if (!is_name(name)) fail(": \"" + name + "\" cannot name a value" + allowed);
-        if (!seen.insert(value.name).second) fail(" has two values of the name \"" + name + "\"");
+        if (!is_name(name)) refuse_name(name, "value");
+        if (!seen.insert(name).second) refuse_value(name, "is stated twice");
         if (value.unit == nullptr || !is_word(value.unit))
-            fail(": the unit of \"" + name + "\" is not one word, such as 1, dB or data");
+            refuse_value(name, "has a unit that is not one word, such as 1, dB or data");
     }
 }
 

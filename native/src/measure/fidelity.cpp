@@ -120,8 +120,7 @@ class FinitePairs {
 // One metric at work on one subject. Nothing that its plugin throws gets past it.
 class Running {
   public:
-    Running(const AskedMetric &asked, const collpress_metric_config &config)
-        : asked_(asked), problem_(asked.interface == nullptr ? asked.problem : "") {
+    Running(const AskedMetric &asked, const collpress_metric_config &config) : asked_(asked), problem_(asked.problem) {
         guarded([&] {
             context_ = asked_.interface->create(&config);
             if (context_ == nullptr) problem_ = "it cannot be set up for these values";
@@ -145,8 +144,10 @@ class Running {
         const std::size_t count = asked_.interface == nullptr ? 0 : asked_.interface->value_count;
         std::vector<double> values(count, unknown);
         guarded([&] {
-            const char *why = asked_.interface->finish(context_, values.data());
-            problem_ = missing(values, why);
+            std::vector<double> stated(count, unknown);
+            const char *why = asked_.interface->finish(context_, stated.data());
+            problem_ = missing(stated, why);
+            values = stated; // not what it wrote before it threw
         });
         MetricReport report{asked_.name, {}, problem_};
         for (std::size_t i = 0; i < count; ++i) report.values.emplace_back(asked_.interface->values[i].name, values[i]);
@@ -154,10 +155,10 @@ class Running {
     }
 
   private:
-    // Does nothing once there is a problem.
+    // Does nothing without a metric, and once there is a problem.
     template <typename Step>
     void guarded(Step &&step) {
-        if (!problem_.empty()) return;
+        if (asked_.interface == nullptr || !problem_.empty()) return;
         try {
             step();
         } catch (const std::exception &error) {
