@@ -58,9 +58,13 @@ def test_launches_that_lie_apart_show_a_difference_and_mixed_ones_do_not() -> No
     assert ratio_of_medians([1, 1.1, 1.2, 2.3, 2.4], [1, 1.1, 1.2, 1.3, 1.4]).shown == "no difference"
 
 
-@pytest.mark.parametrize(("n", "shown"), [(1, "unknown"), (2, "unknown"), (3, "unknown"), (4, "greater")])
-def test_too_few_launches_show_nothing_however_far_apart(n: int, shown: str) -> None:
-    assert ratio_of_medians([10.0 + i for i in range(n)], [1.0 + i / 10 for i in range(n)]).shown == shown
+@pytest.mark.parametrize(
+    ("n", "choices", "shown"),
+    [(1, 1, "unknown"), (3, 1, "unknown"), (4, 1, "greater"), (5, 6, "greater"), (5, 10, "unknown"), (6, 10, "greater")],
+)
+def test_too_few_launches_show_nothing_however_far_apart(n: int, choices: int, shown: str) -> None:
+    slow, fast = [10.0 + i for i in range(n)], [1.0 + i / 10 for i in range(n)]
+    assert ratio_of_medians(slow, fast, choices=choices).shown == shown
 
 
 def test_the_best_of_many_must_be_better_than_the_best_of_one() -> None:
