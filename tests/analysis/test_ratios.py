@@ -60,7 +60,14 @@ def test_launches_that_lie_apart_show_a_difference_and_mixed_ones_do_not() -> No
 
 @pytest.mark.parametrize(
     ("n", "choices", "shown"),
-    [(1, 1, "unknown"), (3, 1, "unknown"), (4, 1, "greater"), (5, 6, "greater"), (5, 10, "unknown"), (6, 10, "greater")],
+    [
+        (1, 1, "unknown"),
+        (3, 1, "unknown"),
+        (4, 1, "greater"),
+        (5, 6, "greater"),
+        (5, 10, "unknown"),
+        (6, 10, "greater"),
+    ],
 )
 def test_too_few_launches_show_nothing_however_far_apart(n: int, choices: int, shown: str) -> None:
     slow, fast = [10.0 + i for i in range(n)], [1.0 + i / 10 for i in range(n)]

@@ -77,6 +77,18 @@ def test_a_choice_that_has_no_time_is_told_with_its_reason(
     assert words in second.text
 
 
+def test_cases_that_cannot_be_compared_for_one_reason_are_told_in_one_line(tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    for size in (8, 64, 512):
+        campaign.add("e", message_bytes=size, unsupported="4 CPUs are needed")
+        campaign.add("e", message_bytes=size, algorithm="reference:ring", unsupported="4 CPUs are needed")
+    _, line = told(default.best_over_default, campaign, tmp_path)
+    assert line.text == (
+        "3 cases: the library's choice is unsupported: 4 CPUs are needed (allreduce, 8 B, 4 ranks, ...)"
+    )
+    assert len(line.points) == 3
+
+
 def test_an_experiment_without_rivals_has_no_line(tmp_path: Path) -> None:
     campaign = Campaign(launches=5)
     campaign.add("e")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import xarray as xr
 
@@ -17,12 +17,12 @@ CHOICE = "the library's choice"
 
 
 def best_over_default(groups: Iterable[xr.Dataset]) -> list[Finding]:
-    """First all cells together, then each cell that has another algorithm than the library's choice.
+    """First all cells together, then each that is compared, then the others by what stood in the way.
 
     Verdicts: those of `rivals.Choice`; of all cells together the one of the cell that is quoted, or `nothing compared`.
     """
     found = [c for group in groups for c in choices(group) if c.verdict != "no rival"]
-    return [_together(found), *map(_cell, found)]
+    return [_together(found), *(f for c in found if (f := _cell(c)) is not None), *_without_ratio(found)]
 
 
 def _together(found: list[Choice]) -> Finding:
@@ -47,9 +47,9 @@ def _together(found: list[Choice]) -> Finding:
     return of_ratio(RULE, top.verdict, f"{said}: {words.point(top.best)}", _pair(top), top.ratio)
 
 
-def _cell(c: Choice) -> Finding:
+def _cell(c: Choice) -> Finding | None:
     if c.ratio is None or c.best is None:
-        return Finding(RULE, c.verdict, f"{words.place(c.factors)}: {_not_compared(c)}", _pair(c) or c.rivals)
+        return None
     best = f"{words.subject(c.best)}, the best of {words.count(len(c.rivals), 'rival')}"
     said = {
         "rival faster": f"{best}, is {words.faster(c.ratio, CHOICE)}",
@@ -58,6 +58,18 @@ def _cell(c: Choice) -> Finding:
         "unknown": f"too few launches to show a difference between {CHOICE} and {best}; ratio {_ratio(c.ratio)}",
     }[c.verdict]
     return of_ratio(RULE, c.verdict, f"{words.place(c.factors)}: {said}", _pair(c), c.ratio)
+
+
+def _without_ratio(found: list[Choice]) -> Iterator[Finding]:
+    """Cells that cannot be compared, together where the reason is the same."""
+    groups: dict[tuple[str, str], list[Choice]] = {}
+    for c in found:
+        if c.ratio is None or c.best is None:
+            groups.setdefault((c.verdict, _not_compared(c)), []).append(c)
+    for (verdict, reason), cells in groups.items():
+        first = words.place(cells[0].factors)
+        text = f"{first}: {reason}" if len(cells) == 1 else f"{len(cells)} cases: {reason} ({first}, ...)"
+        yield Finding(RULE, verdict, text, tuple(p for c in cells for p in _pair(c) or c.rivals))
 
 
 def _ratio(ratio: Ratio) -> str:
