@@ -31,7 +31,7 @@ def drawn(folder: Path) -> dict[str, dict[str, Path]]:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*figure_names(), "coverage-single", "latency-single"])
 def test_a_redraw_gives_the_same_bytes(
     drawn: dict[str, dict[str, Path]], folder: Path, tmp_path: Path, name: str
 ) -> None:

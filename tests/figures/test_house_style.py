@@ -120,7 +120,7 @@ def test_subjects_differ_in_more_than_colour() -> None:
         assert len({marker for _, marker in looks[8 * start : 8 * start + 8]}) == 8
 
 
-@given(st.text(st.characters(codec="ascii", categories=["L", "N", "Zs"]), max_size=60), st.floats(0.1, 4))
+@given(st.text(st.characters(codec="ascii", categories=["L", "N", "Zs"]), max_size=60), st.floats(0.2, 4))
 def test_a_shortened_text_fits_and_keeps_the_end_that_is_asked_for(text: str, room: float) -> None:
     with style.house():
         start, end = (style.shortened(text, 7, room, keep=keep) for keep in ("start", "end"))

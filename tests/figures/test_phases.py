@@ -62,6 +62,16 @@ def test_a_bar_without_numbers_says_why(tmp_path: Path) -> None:
     assert "n = 0 of 2" in drawn.caption
 
 
+def test_a_world_without_any_number_is_named_at_the_foot_instead_of_drawn_empty(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("plain", algorithm="reference:ring", ranks=2)
+    campaign.add("plain", algorithm="reference:ring", ranks=4, unsupported="2 CPUs for 4 ranks")
+    drawn = drawing(campaign, tmp_path)
+    assert sum(axes.get_xlabel() == "time" for axes in drawn.figure.axes) == 1
+    assert any("(1 unsupported): data: pattern · 1 MiB · 4 ranks" in text for text in texts(drawn))
+    assert [row["status"] for row in rows(drawn)] == ["ok", "unsupported"]
+
+
 def test_a_bar_that_dwarfs_the_others_is_cut_and_its_number_is_whole(tmp_path: Path) -> None:
     campaign = Campaign(launches=1)
     for codec, seconds in (("none", 1e-3), ("int8", 2e-3), ("zfp", 0.4)):

@@ -55,6 +55,7 @@ def page(width: style.Width, blocks: Sequence[Block], head: Head | None = None, 
 def wrapped(text: str, size: float, room: float) -> list[str]:
     """The lines of a text set in `size` points, none longer than `room` in inches; a longer word is cut."""
     lines: list[str] = []
+    room *= 0.95  # what a coarse grid of pixels adds to each letter adds up over a line
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and style.length_of(longer, size) <= room:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import xarray as xr
 from collpress.analysis.table import Row, rows
 from collpress.cube.axes import FACTORS
 from collpress.figures import labels
+from collpress.figures.marks import MARKS, said
 
 IN_BLOCK = ("algorithm", "codec", "error_bound")
 """What may differ between the points of a block; all else stands in its title."""
@@ -23,6 +25,8 @@ class Group:
 
     experiment: str
     title: str
+    short: str
+    """The first words of the title, which tell groups of an experiment apart."""
     points: Sequence[Row]
 
 
@@ -52,7 +56,21 @@ def groups(experiment: str, dataset: xr.Dataset, points: Sequence[Row]) -> list[
     for point in points:
         found.setdefault(tuple(point[n] for n in names), []).append(point)
     order = sorted(found, key=lambda key: [place[n][value] for n, value in zip(names, key, strict=True)])
-    return [Group(experiment, _title(dict(zip(names, key, strict=True))), found[key]) for key in order]
+    return [Group(experiment, *_titles(dict(zip(names, key, strict=True))), found[key]) for key in order]
+
+
+def omissions(empty: Sequence[Group]) -> list[str]:
+    """A sentence per experiment on groups that have nothing to draw."""
+    found: dict[str, list[Group]] = {}
+    for group in empty:
+        found.setdefault(group.experiment, []).append(group)
+    return [_omission(experiment, groups) for experiment, groups in found.items()]
+
+
+def _omission(experiment: str, groups: Sequence[Group]) -> str:
+    counts = Counter(str(point["status"]) for group in groups for point in group.points)
+    told = ", ".join(f"{counts[s]} {said(s)}" for s in MARKS if counts[s])
+    return f"{experiment}, without a panel because no point has numbers ({told}): {'; '.join(g.short for g in groups)}."
 
 
 def factor_names(dataset: xr.Dataset) -> list[str]:
@@ -61,8 +79,8 @@ def factor_names(dataset: xr.Dataset) -> list[str]:
     return [*(n for n in FACTORS if n in dims), *(d for d in dims if d not in FACTORS)]
 
 
-def _title(common: dict[str, Any]) -> str:
-    """What tells blocks apart stands first, because a title may be cut at its end."""
+def _titles(common: dict[str, Any]) -> tuple[str, str]:
+    """The whole title and its beginning: what tells blocks apart stands first, for a title may be cut at its end."""
     first = [n for n in _SAID_FIRST if n in common]
     last = [n for n in common if n not in first and not (n == "nodes" and common[n] == 1)]
-    return labels.factors({n: common[n] for n in [*first, *last]})
+    return labels.factors({n: common[n] for n in [*first, *last]}), labels.factors({n: common[n] for n in first})

@@ -22,7 +22,7 @@ from collpress.analysis.table import Row
 from collpress.figures import style
 from collpress.figures.blocks import Block, Head, page, wrapped
 from collpress.figures.captions import experiments, machine
-from collpress.figures.choice import Group, chosen, entries, factor_names, groups
+from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import names as line_names
 from collpress.figures.marks import MARKS, said
@@ -56,7 +56,7 @@ class Entry:
         return self.counts[0] + self.counts[-1] if self.counts else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ladder:
     """The entries of one group, in the order of the cube."""
 
@@ -76,9 +76,11 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     colours = {codec: style.nth(place)[0] for place, codec in enumerate(codecs)}
     low = _lowest(ladders)
     notes = [] if ladders else ["No point of this campaign compresses: there is no error to show."]
-    drawn = any(e.counts for ladder in ladders for e in ladder.entries)
-    head = _key(style.inches(width)) if drawn else None
-    figure = page(width, [_block(ladder, colours, low) for ladder in ladders], head, notes)
+    full = [ladder for ladder in ladders if any(e.counts for e in ladder.entries)]
+    if full:  # a figure of empty blocks only says in each row why
+        notes += omissions([ladder.group for ladder in ladders if ladder not in full])
+    head = _key(style.inches(width)) if full else None
+    figure = page(width, [_block(ladder, colours, low) for ladder in full or ladders], head, notes)
     return Drawing(figure, _table(ladders, names), _caption(cube, ladders))
 
 

@@ -48,7 +48,7 @@ class Layout:
 
 LAYOUTS: Mapping[style.Width, Layout] = {
     "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False, subtitle=6.8),
-    "single": Layout(0.62, 2.74, 1.45, 0.12, stacked=True, subtitle=6.4),
+    "single": Layout(0.7, 2.66, 1.45, 0.12, stacked=True, subtitle=6.4),
 }
 
 _VARIABLES = (

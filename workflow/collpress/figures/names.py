@@ -75,9 +75,9 @@ def names_below(figure: Figure, facet: Facet, top: float) -> None:
         text = _said(line, facet) if line.drawn else _why(line)
         if line.drawn:
             _sample(axes, line, x / (page - 0.2), (x + _SAMPLE_BELOW) / (page - 0.2), 1 - y / (NAME_H * count))
-        text = style.shortened(text, 5.8, column - _SAMPLE_BELOW - 0.14, _weight(line))
+        text = style.shortened(text, 5.6, column - _SAMPLE_BELOW - 0.1, _weight(line))
         ink = style.INK if line.drawn else style.FAINT
-        axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=5.8, va="center", weight=_weight(line), color=ink)
+        axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=5.6, va="center", weight=_weight(line), color=ink)
 
 
 def _said(line: Line, facet: Facet) -> str:

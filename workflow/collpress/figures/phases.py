@@ -23,7 +23,7 @@ from collpress.cube.quantities import PHASES
 from collpress.figures import style
 from collpress.figures.blocks import Block, Head, page
 from collpress.figures.captions import experiments, machine
-from collpress.figures.choice import Group, chosen, entries, factor_names, groups
+from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import names as line_names
 from collpress.figures.marks import MARKS, said
@@ -70,7 +70,7 @@ class Bar:
         return sum(self.phases.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stack:
     """The bars of one group, in the order of the cube."""
 
@@ -88,7 +88,10 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
         names += [n for n in factor_names(dataset) if n not in names]
     notes = [] if stacks else ["Only the library's algorithms are planned; what they do inside cannot be seen."]
     head = _legend(style.inches(width)) if any(bar.phases for stack in stacks for bar in stack.bars) else None
-    figure = page(width, [_block(stack) for stack in stacks], head, notes)
+    full = [stack for stack in stacks if any(bar.phases for bar in stack.bars)]
+    if full:  # a figure of empty blocks only says at each bar why
+        notes += omissions([stack.group for stack in stacks if stack not in full])
+    figure = page(width, [_block(stack) for stack in full or stacks], head, notes)
     return Drawing(figure, _table(stacks, names), _caption(cube, stacks))
 
 

@@ -21,7 +21,7 @@ from collpress.analysis.table import Row
 from collpress.figures import labels, style
 from collpress.figures.blocks import WIDTH, Block, Head, page, wrapped
 from collpress.figures.captions import experiments, machine
-from collpress.figures.choice import Group, chosen, entries, factor_names, groups
+from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.marks import MARKS, said
 from collpress.figures.placing import Places
@@ -43,7 +43,7 @@ class Mark:
     psnr: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Panel:
     """The marks of one group, by codec in the order of their bits, and why the other points have none."""
 
@@ -64,8 +64,11 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
         names += [n for n in factor_names(dataset) if n not in names]
     codecs = list(dict.fromkeys(str(p["codec"]) for panel in panels for p in panel.group.points))
     looks = {codec: style.nth(place) for place, codec in enumerate(codecs)}
-    blocks = [_block(panel, looks) for panel in panels]
+    full = [panel for panel in panels if panel.lines]
+    blocks = [_block(panel, looks) for panel in full or panels]
     notes = [] if panels else ["No point of this campaign compresses: there is neither a rate nor a distortion."]
+    if full:  # a figure of empty panels only says below each why
+        notes += omissions([panel.group for panel in panels if panel not in full])
     figure = page(width, blocks, _legend(looks, style.inches(width)), notes)
     return Drawing(figure, _table(panels, names), _caption(cube, panels))
 

@@ -134,7 +134,10 @@ def length_of(text: str, size: float, weight: str = "normal") -> float:
 def shortened(
     text: str, size: float, room: float, weight: str = "normal", *, keep: Literal["start", "end"] = "start"
 ) -> str:
-    """`text`, cut with `…` where it is longer than `room` in inches; `keep` says which end stays."""
+    """`text`, cut with `…` where it is longer than `room` in inches; `keep` says which end stays.
+
+    The `…` stays even where there is no room for it.
+    """
     kept, shown = text, text
     while kept and length_of(shown, size, weight) > room:
         kept = kept[:-1] if keep == "start" else kept[1:]
