@@ -114,11 +114,17 @@ def cubes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.DataTree]:
     for name, make in CASES.items():
         root = tmp_path_factory.mktemp("case")
         cube = build_cube(make().write(root), root=root)
-        out[name] = cube if name == "no fidelity" else with_fidelity(cube)
+        out[name] = with_fidelity(cube)
     for node in out["no number"].children.values():
-        for variable in (v for v in node.data_vars if str(v).startswith(("message_", "result_"))):
+        for variable in fidelity_of(node):
             node[variable] = node[variable] * np.nan
+    for path, node in out["no fidelity"].children.items():
+        out["no fidelity"][path].dataset = node.to_dataset().drop_vars(fidelity_of(node))
     return out
+
+
+def fidelity_of(node: xr.DataTree) -> list[str]:
+    return [str(v) for v in node.data_vars if str(v).startswith(("message_", "result_"))]
 
 
 def draw(name: str, cube: xr.DataTree) -> Drawing:
