@@ -56,9 +56,21 @@ def test_the_same_point_of_two_platforms_is_told_apart_by_its_platform(campaign:
     write_plan(checkout, [RING], platform="other")
     with pytest.raises(CollpressError, match="quick/other") as caught:
         find_point("abcd1")
-    assert "--platform" in caught.value.fix
+    assert "quick/local:abcd1" in caught.value.fix
+    assert find_point("quick/other:abcd1").places.platform == "other"
     assert find_point("abcd1", platform="other").places.platform == "other"
     assert find_point("abcd1", "quick", "local").places.platform == "local"
+
+
+def test_a_point_that_stands_in_two_experiments_is_one_point(campaign: Path, checkout: Path) -> None:
+    write_plan(checkout, [RING, RING | {"experiment": "twin"}], platform="other")
+    assert find_point("quick/other:abcd1").point["id"] == RING["id"]
+
+
+@pytest.mark.parametrize("name", ["quick:abcd1", "a/b/c:abcd1", "quick/local:abcd1"])
+def test_a_place_that_is_none_or_told_twice_is_refused(name: str, campaign: Path) -> None:
+    with pytest.raises(CollpressError, match="names no point"):
+        find_point(name, campaign="other" if name.startswith("quick/") else None)
 
 
 @pytest.mark.parametrize("digits", ["abc", "", "xyz1", "a" * 33, "abcd-1"])
@@ -201,7 +213,7 @@ def test_build_plugins_and_dataset_are_those_that_the_point_uses(checkout: Path)
 
 def test_the_command_names_the_point_whole_and_its_campaign_and_platform(campaign: Path) -> None:
     words = shlex.split(shown("abcd1")["rerun"])
-    assert words == ["./run", "collpress", "rerun", RING["id"], "--campaign", "quick", "--platform", "local"]
+    assert words == ["./run", "collpress", "rerun", f"quick/local:{RING['id']}"]
 
 
 def test_what_a_record_holds_is_told_whatever_it_is_called(campaign: Path) -> None:

@@ -70,8 +70,8 @@ def became(found: Found, heard: Testimony) -> PointStatus:
 
 def rerun_command(found: Found) -> str:
     """The command that measures this point alone, once more, beside what is recorded."""
-    words = ["./run", "collpress", "rerun", found.point["id"]]
-    return shlex.join([*words, "--campaign", found.places.campaign, "--platform", found.places.platform])
+    places = found.places
+    return shlex.join(["./run", "collpress", "rerun", f"{places.campaign}/{places.platform}:{found.point['id']}"])
 
 
 def _files(found: Found, heard: Testimony) -> dict[str, Any]:

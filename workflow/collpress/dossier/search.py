@@ -33,13 +33,25 @@ class Found:
         return f"{self.point['id']} {self.places.campaign}/{self.places.platform} {self.point['experiment']}: {told}"
 
 
-def find_point(digits: str, campaign: str | None = None, platform: str | None = None) -> Found:
-    """The one point whose id or key begins with `digits`; campaign and platform narrow the search.
+def find_point(name: str, campaign: str | None = None, platform: str | None = None) -> Found:
+    """The one point whose id or key begins with the digits in `name`.
+
+    Parameters
+    ----------
+    name : `3b3383a9`, or with its place `quick/local:3b3383a9`: one id may have been measured on several platforms.
+    campaign, platform : narrow the search, too.
 
     Raises
     ------
     CollpressError : too few digits, no such point, or several (they are listed).
     """
+    place, _, digits = name.rpartition(":")
+    if place:
+        inside = place.split("/")
+        if len(inside) != 2 or (campaign, platform) not in {(None, None), (inside[0], inside[1])}:
+            allowed = "ID, or CAMPAIGN/PLATFORM:ID without --campaign and --platform"
+            raise CollpressError(f'"{name}" names no point', allowed=allowed)
+        campaign, platform = inside
     word = digits.lower()
     if not _DIGITS.fullmatch(word) or not SHORTEST <= len(word) <= 32:
         raise CollpressError(
@@ -61,12 +73,12 @@ def find_point(digits: str, campaign: str | None = None, platform: str | None = 
             where=f"the {count} points of {listed}",
             fix="collpress plan CAMPAIGN --json lists every id; a point that was cut from its campaign is in no plan",
         )
-    if len(found) > 1:
+    if len({(one.places, one.point["id"]) for one in found}) > 1:
         lines = [f"\n    {one.label}" for one in found[:_SHOWN]]
         more = f"\n    ... and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise CollpressError(
             f'{len(found)} points begin with "{word}":{"".join(lines)}{more}',
-            fix="give more digits, or --campaign and --platform",
+            fix=f"give more digits, or say where: {found[0].places.campaign}/{found[0].places.platform}:{word}",
         )
     return found[0]
 

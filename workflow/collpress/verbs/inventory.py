@@ -37,8 +37,9 @@ def run(args: argparse.Namespace) -> int:
     unsupported = sum(p.unsupported is not None for p in expansion.points)
     failed = sum(p.failed is not None for p in expansion.points)
     runnable = len(expansion.points) - unsupported - failed
+    batches = f"{len(plan.indices)} {'batch' if len(plan.indices) == 1 else 'batches'}"
     print(
-        f"{campaign.name} on {platform.name}: {runnable} points in {len(plan.indices)} batches,"
+        f"{campaign.name} on {platform.name}: {runnable} points in {batches},"
         f" {unsupported} unsupported, {failed} that cannot run today, {len(expansion.excluded)} excluded;"
         f" {len(written)} files changed"
     )

@@ -34,7 +34,9 @@ SHOWN = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("point", metavar="POINT", help="the first digits of the point's id or key, at least 4")
+    parser.add_argument(
+        "point", metavar="POINT", help="the first digits of the point's id or key, at least 4; or quick/local:3557"
+    )
     parser.add_argument("--campaign", help="look in the plans of this campaign only")
     parser.add_argument("--platform", help="look in the plans of this platform only")
     parser.add_argument("--launches", type=int, metavar="N", help="how many launches (default: as the campaign has)")

@@ -17,7 +17,9 @@ from collpress.dossier.text import lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("point", metavar="POINT", help="the first digits of the point's id or key, at least 4")
+    parser.add_argument(
+        "point", metavar="POINT", help="the first digits of the point's id or key, at least 4; or quick/local:3557"
+    )
     parser.add_argument("--campaign", help="look in the plans of this campaign only")
     parser.add_argument("--platform", help="look in the plans of this platform only")
     parser.add_argument("--json", action="store_true", help="print everything as one JSON document")
