@@ -69,6 +69,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; a row without a distribution says why, and so does a cube that no codec ran for."""
     ladders: list[Ladder] = []
     names: list[str] = []
+    measured = any(_HISTOGRAM in dataset for dataset in experiments(cube).values())
     for experiment, dataset in experiments(cube).items():
         points = _points(dataset)
         ladders += [_ladder(group) for group in groups(experiment, dataset, points)]
@@ -80,6 +81,8 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     full = [ladder for ladder in ladders if any(e.counts for e in ladder.entries)]
     if full:  # a figure of empty blocks only says in each row why
         notes += omissions([ladder.group for ladder in ladders if ladder not in full])
+    if ladders and not measured:
+        notes.append("No point has a histogram of its errors: add error_histogram to the campaign's metrics: and run it again.")
     head = _key(style.inches(width)) if full else None
     figure = page(width, [_block(ladder, colours, low, _ROW[width]) for ladder in full or ladders], head, notes)
     return Drawing(figure, _table(ladders, names), _caption(cube, ladders))

@@ -32,8 +32,6 @@ _NAMES, _TIME, _NUMBER, _SHARE, _AXIS = 1.12, 0.92, 0.42, 0.76, 0.27
 _BAR: Mapping[style.Width, float] = {"double": 0.125, "single": 0.105}
 _ENTRY_H, _BOX = 0.17, 0.24
 """Inches."""
-_TICKS = 9.5
-"""Points that the ticks of the shares take."""
 _CUT_ABOVE, _CUT_AT = 5.0, 1.3
 """A bar longer than so many times the median bar is cut, at so many times the longest that is not."""
 _VARIABLES = ("phase_total", *(f"phase_{name}" for name in PHASES), "phase_iterations", "n_ok")
@@ -174,7 +172,7 @@ def _axis(time: Axes, share: Axes, *, named: bool) -> None:
     share.set_xticks([0, 50, 100], ["0", "50", "100"] if named else [""] * 3)
     share.tick_params(axis="x", labelsize=6, pad=1.5, length=2.5 if named else 0)
     if named:
-        time.set_xlabel("time", fontsize=6.5, labelpad=1.5 + _TICKS)
+        time.set_xlabel("time", fontsize=6.5, labelpad=1.5)
         share.set_xlabel("share of the time (%)", fontsize=6.5, labelpad=1.5)
 
 
