@@ -145,7 +145,7 @@ def _facets(found: Sequence[Choice]) -> list[Facet]:
 
 
 def _limit(cells: Sequence[Choice]) -> float:
-    """|log2| of 1.5, 2, 4, 8, …: the smallest that holds all ratios that have a colour, so that maps can be compared."""
+    """|log2| of 1.5, 2, 4, 8, …: the smallest that holds all coloured ratios, so that maps can be compared."""
     largest = max((abs(log2(c.ratio.value)) for c in cells if c.ratio and c.verdict in _CLAIMED), default=0.0)
     return log2(1.5) if largest <= log2(1.5) else float(ceil(largest))
 
@@ -205,7 +205,9 @@ def _draw_cell(axes: Axes, x: int, y: int, choice: Choice | None, grid: Grid) ->
 
 
 def _draw_without_ratio(axes: Axes, x: int, y: int, box: Box, choice: Choice, grid: Grid) -> None:
-    """Why there is no time, and of whom if not of all: in a dotted frame if nobody was planned, else on a hatched grey with the glyph of its status."""
+    """Why there is no time, and of whom if not of all: in a dotted frame if nobody was planned, else on a hatched grey
+    with the glyph of its status.
+    """
     status, who = _lost(choice)
     if status is None:
         _box(axes, box, "white", linestyle=":")

@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from collpress.analysis.table import Row
 from collpress.figures import style
-from collpress.figures.blocks import WIDTH, Block, Head, page, wrapped
+from collpress.figures.blocks import Block, Head, page, wrapped
 from collpress.figures.captions import experiments, machine
 from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
@@ -82,7 +82,9 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     if full:  # a figure of empty blocks only says in each row why
         notes += omissions([ladder.group for ladder in ladders if ladder not in full])
     if ladders and not measured:
-        notes.append("No point has a histogram of its errors: add error_histogram to the campaign's metrics: and run it again.")
+        notes.append(
+            "No point has a histogram of its errors: add error_histogram to the campaign's metrics: and run it again."
+        )
     head = _key(style.inches(width)) if full else None
     figure = page(width, [_block(ladder, colours, low, _ROW[width]) for ladder in full or ladders], head, notes)
     return Drawing(figure, _table(ladders, names), _caption(cube, ladders))
@@ -190,9 +192,10 @@ def _outside(figure: Figure, entry: Entry, left: float, middle: float) -> None:
     if not entry.outside:
         style.text_at(figure, left, middle, "0 outside", fontsize=5.5, va="center", color=style.FAINT)
         return
-    text = f"{entry.outside:,.0f} out, {_percent(float(f'{entry.outside / entry.total:.1g}'))}"
-    text = style.shortened(text, 5.5, WIDTH - _NAMES - _PANEL - 0.38, "bold")
-    style.text_at(figure, left, middle, text, fontsize=5.5, va="center", color=_OUTSIDE, weight="bold")
+    text = f"{entry.outside:,.0f} outside\n{_percent(float(f'{entry.outside / entry.total:.1g}'))}"
+    style.text_at(
+        figure, left, middle, text, fontsize=5.5, va="center", color=_OUTSIDE, weight="bold", linespacing=0.95
+    )
 
 
 def _percent(share: float) -> str:
@@ -201,7 +204,18 @@ def _percent(share: float) -> str:
 
 def _table(ladders: Sequence[Ladder], names: Sequence[str]) -> Table:
     edges = ("below", *BINS, "above")
-    columns = ["experiment", *names, "id", "status", "reason", "n_ok", "result_bound", "values", "outside", "outside_share"]
+    columns = [
+        "experiment",
+        *names,
+        "id",
+        "status",
+        "reason",
+        "n_ok",
+        "result_bound",
+        "values",
+        "outside",
+        "outside_share",
+    ]
     out: list[dict[str, Any]] = []
     for ladder in ladders:
         for entry in ladder.entries:

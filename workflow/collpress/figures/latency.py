@@ -2,7 +2,8 @@
 codec.
 
 On two columns of a page the panels stand side by side and a line's name at its right end; on one column they are
-stacked, the names below. A facet without any time is named at the foot, unless no facet has one. A point that is not ok breaks its line and leaves its status's mark above the panel.
+stacked, the names below. A facet without any time is named at the foot, unless no facet has one. A point that is not ok
+breaks its line and leaves its status's mark above the panel.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, FixedLocator, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from collpress.analysis.bandwidth import busbw
 from collpress.analysis.table import Row
@@ -31,7 +32,7 @@ from collpress.figures.marks import MARKS, said
 from collpress.figures.names import NAME_H, names_below, names_beside, rows_below
 
 _ABOVE, _BELOW, _MARK_H, _NOTE = 0.43, 0.42, 0.105, 0.12
-_TICK_W, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.7
+_TICK_W, _TICK_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.17, 0.7
 
 
 @dataclass(frozen=True)
@@ -237,8 +238,14 @@ def _size_axis(axes: Axes, facet: Facet, layout: Layout) -> None:
 def _log_axis(axes: Axes, unit: str, name: str, letters: float) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    decades = np.log10(high / low)
-    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0,) if decades > 2.5 else (1.0, 2.0, 5.0), numticks=20))
+    first, last = np.log10([low, high])
+    subs = (1.0,) if last - first > 2.5 else (1.0, 2.0, 5.0)
+    most = max(2, int(style.height_of(axes) / _TICK_H))
+    places = [sub * 10.0**power for power in range(int(first) - 2, int(last) + 2) for sub in subs]
+    if sum(low <= place <= high for place in places) >= 2:
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=subs, numticks=most))
+    else:  # so short a piece of a logarithmic axis is nearly linear
+        axes.yaxis.set_major_locator(MaxNLocator(min(most, 5)))
     axes.yaxis.set_major_formatter(EngFormatter(unit=unit, sep=" "))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(name, labelpad=3, fontsize=letters)

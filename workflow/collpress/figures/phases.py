@@ -254,7 +254,7 @@ def _table(stacks: Sequence[Stack], names: Sequence[str]) -> Table:
                 {"experiment": stack.group.experiment}
                 | {n: bar.point.get(n) for n in names}
                 | {n: bar.point[n] for n in ("id", "status", "reason", "n_ok")}
-                | {"iterations": bar.point["phase_iterations"] if bar.phases else None}
+                | {"iterations": _count(bar)}
                 | {f"{phase}_s": bar.phases.get(phase) for phase in PHASES}
                 | {"sum_s": bar.total if bar.phases else None, "phase_total_s": bar.point["phase_total"]}
                 | {f"{phase}_share": bar.phases[phase] / bar.total if bar.phases else None for phase in PHASES}
@@ -291,9 +291,14 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
     )
 
 
+def _count(bar: Bar) -> int | None:
+    n = bar.point["phase_iterations"]
+    return int(n) if bar.phases and n is not None else None
+
+
 def _iterations(bars: Sequence[Bar]) -> str:
     """How many iterations stand behind a bar, if the cube knows."""
-    n = sorted({int(bar.point["phase_iterations"]) for bar in bars if bar.phases and bar.point["phase_iterations"]})
+    n = sorted({count for bar in bars if (count := _count(bar))})
     if not n:
         return ""
     spread = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}, by point"

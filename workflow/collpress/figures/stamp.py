@@ -1,7 +1,7 @@
 """The provenance of a figure: made once, written inside the PNG, SVG and PDF, and read back from them.
 
 Inside: PNG as the tEXt chunk `collpress`, SVG as the Dublin Core description, PDF as the keywords of its information
-dictionary; always the same JSON, in ASCII. The caption keeps its signs: an iTXt chunk in a PNG where Latin-1 lacks them,
+dictionary; always the same JSON, in ASCII. The caption keeps its signs: as an iTXt chunk in a PNG, as
 UTF-16 in a PDF. No moment of now is in it: a redraw of the same cube gives the same bytes.
 """
 
