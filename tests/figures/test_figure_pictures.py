@@ -95,27 +95,25 @@ def many_bounds() -> Campaign:
 
 
 def half_lost() -> Campaign:
-    """A facet with every time beside one with none, of algorithms with long names."""
+    """A facet with times beside one without any, and algorithms with long names."""
     campaign = Campaign(launches=1)
-    for name in (
-        "library:default",
-        "reference:recursive_doubling",
-        "reference:a_name_that_is_longer_than_the_margin_has",
-    ):
-        for ranks, reason in ((2, ""), (4, "4 ranks on a node with 2 CPUs")):
+    for name in ("library:default", "reference:recursive_doubling", LONG):
+        for ranks in (2, 4):
+            reason = "not here" if ranks == 4 or name == LONG else None
             for size in (8, 512):
-                campaign.add("long", algorithm=name, ranks=ranks, message_bytes=size, unsupported=reason or None)
+                campaign.add("long", algorithm=name, ranks=ranks, message_bytes=size, unsupported=reason)
     return campaign
 
 
 def all_lost() -> Campaign:
     campaign = Campaign(launches=1)
-    for name in ("reference:recursive_doubling", "reference:a_name_that_is_longer_than_the_margin_has"):
+    for name in ("reference:recursive_doubling", LONG):
         campaign.add("long", algorithm=name, unsupported="4 ranks on a node with 2 CPUs")
         campaign.add("long", algorithm=name, message_bytes=8, unsupported="4 ranks on a node with 2 CPUs")
     return campaign
 
 
+LONG = "reference:a_name_that_is_longer_than_the_margin_has"
 COMPRESSED = {"algorithm": "compressed:ring", "dataset": "synthetic/power-law"}
 CASES = {
     "small": small,

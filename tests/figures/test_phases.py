@@ -86,7 +86,7 @@ def test_a_bar_that_dwarfs_the_others_is_cut_and_its_number_is_whole(tmp_path: P
         campaign.add("squeezed", **RING, codec=codec, outcome=lambda n, s=seconds: phases(compress=s / 2, wait=s / 2))
     drawn = drawing(campaign, tmp_path)
     assert {"1 ms", "2 ms", "400 ms"} <= texts(drawn)
-    assert "Bars with a gap are cut" in drawn.caption
+    assert "Bars with a gap are drawn shorter, in their own proportions" in drawn.caption
     (time,) = time_axes(drawn)
     assert time.get_xlim()[1] == pytest.approx(2e-3 * 1.3 * 1.02)
 
