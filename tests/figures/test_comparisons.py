@@ -105,8 +105,10 @@ def column(drawing: Drawing, name: str) -> list[object]:
     return [row[at] for row in drawing.table.rows]
 
 
-@pytest.mark.parametrize("width", ["single", "double"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "width"),
+    [*((case, "double") for case in CASES), *((case, "single") for case in ("every outcome", "odd codecs", "quick"))],
+)
 @pytest.mark.parametrize("figure", ["best", "speed-up"])
 def test_no_text_lies_on_another_and_none_leaves_the_page(
     cubes: dict[str, xr.DataTree], figure: str, case: str, width: style.Width
@@ -179,6 +181,38 @@ def test_the_colours_are_symmetric_about_1(cubes: dict[str, xr.DataTree]) -> Non
     scale = drawn("best", cubes["every outcome"]).figure.axes[0]
     low, high = scale.get_xlim()
     assert low * high == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("ratio", "end"), [(1.2, 1.5), (1.6, 2), (2.5, 4), (1 / 5, 8)])
+def test_the_colours_end_at_fixed_steps_so_that_maps_can_be_compared(tmp_path: Path, ratio: float, end: float) -> None:
+    campaign = Campaign(launches=5)
+    campaign.add("e", outcome=taking(*(ratio * t for t in FAST)))
+    campaign.add("e", algorithm=RIVAL, outcome=taking(*FAST))
+    drawing = drawn("best", unwritten(campaign, tmp_path))
+    assert column(drawing, "verdict") in (["rival faster"], ["default faster"])
+    assert drawing.figure.axes[0].get_xlim() == pytest.approx((1 / end, end))
+
+
+def test_a_cell_without_a_time_says_what_is_lost_and_never_only_default(tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    for name in ("library:default", RIVAL):
+        campaign.add("e", algorithm=name, message_bytes=8, unsupported="not here")
+        campaign.add("e", algorithm=name, message_bytes=512, outcome=taking(*SLOW))
+    campaign.add("e", message_bytes=64, outcome=failing("crashed", "signal 11"))
+    campaign.add("e", algorithm=RIVAL, message_bytes=64)
+    said = texts(drawn("best", unwritten(campaign, tmp_path)))
+    assert {"unsupported", "no default"} <= set(said)
+    assert "default" not in said
+
+
+def test_cells_that_are_not_drawn_are_not_in_the_csv(tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    campaign.add("alone")
+    for name in ("library:default", RIVAL):
+        campaign.add("compared", algorithm=name)
+    drawing = drawn("best", unwritten(campaign, tmp_path))
+    assert column(drawing, "experiment") == ["compared"]
+    assert "Left out: 1 cells" in drawing.caption
 
 
 def test_codecs_without_a_time_are_listed_with_the_mark_of_their_status(cubes: dict[str, xr.DataTree]) -> None:

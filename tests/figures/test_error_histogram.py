@@ -8,8 +8,8 @@ import pytest
 from fabricated_fidelity import HISTOGRAM, OUTSIDE, with_fidelity
 from matplotlib.text import Text
 from synthetic_campaign import Campaign
+from unwritten import unwritten
 
-from collpress.cube.build import build_cube
 from collpress.figures import style
 from collpress.figures.drawing import Drawing
 from collpress.figures.error_histogram import BINS, draw
@@ -25,7 +25,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Drawing:
     for codec, bound in (("none", "none"), ("int8", "none"), ("zfp", "rel 1e-3")):
         campaign.add("squeezed", **RING, codec=codec, error_bound=bound)
     folder = tmp_path_factory.mktemp("errors")
-    cube = with_fidelity(build_cube(campaign.write(folder), root=folder))
+    cube = with_fidelity(unwritten(campaign, folder))
     with style.house():
         return draw(cube)
 

@@ -20,7 +20,7 @@ from collpress.figures.registry import ONE_COLUMN, figure_names
 from collpress.figures.stamp import read_stamp
 
 SUFFIXES = ("pdf", "svg", "png", "csv", "json")
-NAMES = [name + width for name in figure_names() for width in ("", ONE_COLUMN)]
+NAMES = [*figure_names(), "coverage-single", "latency-single"]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def drawn(folder: Path) -> dict[str, dict[str, Path]]:
     }
 
 
-@pytest.mark.parametrize("name", [*figure_names(), "coverage-single", "latency-single"])
+@pytest.mark.parametrize("name", figure_names())
 def test_a_redraw_gives_the_same_bytes(
     drawn: dict[str, dict[str, Path]], folder: Path, tmp_path: Path, name: str
 ) -> None:
@@ -74,8 +74,21 @@ def test_no_file_holds_a_date_of_now_and_fonts_are_embedded_as_type_42(
 def test_pictures_fill_their_columns_and_are_readable_images(drawn: dict[str, dict[str, Path]], name: str) -> None:
     with Image.open(drawn[name]["png"]) as image:
         assert image.width == round((3.5 if name.endswith(ONE_COLUMN) else 7.16) * 200)
-        assert image.text["Description"]
+        assert image.text["Description"] == caption_of(drawn[name])
         assert len(image.convert("L").histogram()) == 256
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_caption_in_a_pdf_keeps_its_signs(drawn: dict[str, dict[str, Path]], name: str) -> None:
+    found = re.search(rb"/Subject \(((?:\\.|[^\\)])*)\)", drawn[name]["pdf"].read_bytes(), re.DOTALL)
+    assert found
+    escaped = {b"n": b"\n", b"r": b"\r"}
+    text = re.sub(rb"\\(.)", lambda match: escaped.get(match[1], match[1]), found[1], flags=re.DOTALL)
+    assert text.decode("utf-16" if text.startswith(b"\xfe\xff") else "ascii") == caption_of(drawn[name])
+
+
+def test_the_captions_have_signs_beyond_ascii(drawn: dict[str, dict[str, Path]]) -> None:
+    assert {"×", "−"} <= set("".join(caption_of(files) for files in drawn.values()))
 
 
 def test_the_latency_csv_has_every_planned_point_and_the_numbers_of_the_ok_ones(
@@ -101,7 +114,7 @@ def test_the_limits_of_the_rate_are_the_rates_of_the_limits(drawn: dict[str, dic
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_csv_is_the_golden_one_in_both_widths(drawn: dict[str, dict[str, Path]], name: str) -> None:
+def test_the_csv_is_the_golden_one(drawn: dict[str, dict[str, Path]], name: str) -> None:
     golden = Path(__file__).parent / "golden" / f"{name.removesuffix(ONE_COLUMN)}.csv"
     assert drawn[name]["csv"].read_text(encoding="utf-8") == golden.read_text(encoding="utf-8")
 
@@ -180,6 +193,10 @@ def test_captions_of_what_has_no_limits_say_so(drawn: dict[str, dict[str, Path]]
     assert "5 launches" in caption
     assert re.search(r"no confidence limits|without confidence limits", caption)
     assert "on platform fabricated" in caption
+
+
+def caption_of(files: dict[str, Path]) -> str:
+    return str(json.loads(files["json"].read_text(encoding="utf-8"))["caption"])
 
 
 def read(path: Path) -> list[dict[str, str]]:

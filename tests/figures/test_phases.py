@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from synthetic_campaign import Campaign, failing
+from unwritten import unwritten
 
-from collpress.cube.build import build_cube
 from collpress.cube.quantities import PHASES
 from collpress.figures import style
 from collpress.figures.drawing import Drawing
@@ -22,7 +25,7 @@ RING = {"algorithm": "compressed:ring", "dataset": "colpex/theta"}
 
 def drawing(campaign: Campaign, folder: Path) -> Drawing:
     with style.house():
-        return draw(build_cube(campaign.write(folder), root=folder))
+        return draw(unwritten(campaign, folder))
 
 
 def rows(drawn: Drawing) -> list[dict[str, Any]]:
@@ -31,6 +34,11 @@ def rows(drawn: Drawing) -> list[dict[str, Any]]:
 
 def texts(drawn: Drawing) -> set[str]:
     return {t.get_text() for t in drawn.figure.findobj(Text)}
+
+
+def time_axes(drawn: Drawing) -> list[Axes]:
+    """Those whose bars have numbers, in seconds."""
+    return [axes for axes in drawn.figure.axes if axes.axison and axes.get_yticklabels()]
 
 
 def phases(**given: float) -> dict[str, Any]:
@@ -67,7 +75,7 @@ def test_a_world_without_any_number_is_named_at_the_foot_instead_of_drawn_empty(
     campaign.add("plain", algorithm="reference:ring", ranks=2)
     campaign.add("plain", algorithm="reference:ring", ranks=4, unsupported="2 CPUs for 4 ranks")
     drawn = drawing(campaign, tmp_path)
-    assert sum(axes.get_xlabel() == "time" for axes in drawn.figure.axes) == 1
+    assert len(time_axes(drawn)) == 1
     assert any("(1 unsupported): data: pattern · 1 MiB · 4 ranks" in text for text in texts(drawn))
     assert [row["status"] for row in rows(drawn)] == ["ok", "unsupported"]
 
@@ -78,9 +86,31 @@ def test_a_bar_that_dwarfs_the_others_is_cut_and_its_number_is_whole(tmp_path: P
         campaign.add("squeezed", **RING, codec=codec, outcome=lambda n, s=seconds: phases(compress=s / 2, wait=s / 2))
     drawn = drawing(campaign, tmp_path)
     assert {"1 ms", "2 ms", "400 ms"} <= texts(drawn)
-    assert "Bars with a gap are cut" in drawn.caption
-    right = [axes.get_xlim()[1] for axes in drawn.figure.axes if axes.get_xlabel() == "time"]
-    assert right == [pytest.approx(2e-3 * 1.3 * 1.02)]
+    assert "Bars with a gap are drawn shorter, in their own proportions" in drawn.caption
+    (time,) = time_axes(drawn)
+    assert time.get_xlim()[1] == pytest.approx(2e-3 * 1.3 * 1.02)
+
+
+def test_a_cut_bar_keeps_its_own_proportions(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    for codec, seconds in (("none", 1e-3), ("int8", 1e-3), ("zfp", 0.4)):
+        shares = phases(compress=seconds / 4, wait=3 * seconds / 4)
+        campaign.add("squeezed", **RING, codec=codec, outcome=lambda n, shares=shares: shares)
+    (time,) = time_axes(drawing(campaign, tmp_path))
+    boxes = [p for p in time.patches if isinstance(p, Rectangle) and p.get_y() > 2 and p.get_fill()]
+    assert [box.get_width() for box in boxes] == pytest.approx([1.3e-3 / 4, 3.9e-3 / 4])
+    assert [to_hex(box.get_facecolor()) for box in boxes] == [FILLS["compress"].colour, FILLS["wait"].colour]
+
+
+def test_the_caption_says_how_many_iterations_are_instrumented(tmp_path: Path) -> None:
+    campaign = Campaign(launches=2)
+    campaign.add("plain", algorithm="reference:ring")
+    few = [phases(send=1e-3), phases(send=1e-3)]
+    few[1]["phases_s"]["iterations"] = 2
+    campaign.add("plain", algorithm="reference:rabenseifner", outcome=lambda n: few[n - 1])
+    drawn = drawing(campaign, tmp_path)
+    assert "at least 2 to 5, by point" in drawn.caption
+    assert [row["iterations"] for row in rows(drawn)] == [2, 5]
 
 
 @given(st.lists(st.floats(1e-7, 10), min_size=1, max_size=20))

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 from synthetic_campaign import Campaign
+from unwritten import unwritten
 
-from collpress.cube.build import build_cube
 from collpress.figures import style
 from collpress.figures.drawing import Drawing
 from collpress.figures.rate_distortion import Mark, draw, front
@@ -24,7 +24,7 @@ marks = st.lists(st.builds(Mark, st.just({}), st.floats(0.1, 64), st.floats(0, 3
 
 
 def drawing(campaign: Campaign, folder: Path) -> Drawing:
-    cube = with_fidelity(build_cube(campaign.write(folder), root=folder))
+    cube = with_fidelity(unwritten(campaign, folder))
     with style.house():
         return draw(cube)
 
@@ -88,7 +88,7 @@ def test_each_message_size_and_number_of_ranks_has_its_panel(tmp_path: Path) -> 
 def test_a_psnr_that_is_missing_without_being_exact_is_not_drawn_as_exact(tmp_path: Path) -> None:
     campaign = Campaign(launches=1)
     campaign.add("squeezed", **RING, codec="bf16")
-    cube = with_fidelity(build_cube(campaign.write(tmp_path), root=tmp_path))
+    cube = with_fidelity(unwritten(campaign, tmp_path))
     cube["squeezed"]["message_psnr"] = xr.full_like(cube["squeezed"]["message_psnr"], float("nan"))
     with style.house():
         drawn = draw(cube)

@@ -130,6 +130,13 @@ CELL: Mapping[str, Quantity] = {
         "s",
         "of the rank whose total is largest; a pass of its own, unlike latency_median; NaN for library algorithms",
     ),
+    "phase_iterations": Quantity(
+        ("phases_s", "iterations"),
+        "minimum",
+        "iterations of the instrumented pass",
+        "1",
+        "in the launch with the fewest, where a budget of time ended the pass; NaN for library algorithms",
+    ),
 }
 """Summarised over launches."""
 

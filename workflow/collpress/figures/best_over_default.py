@@ -113,7 +113,8 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     for line in [*key, *rest]:
         style.text_at(figure, _MARGIN, top, line, fontsize=_KEY_SIZE)
         top += _LEGEND_H
-    return Drawing(figure, _table(found), _caption(cube, found, facets))
+    placed = {id(c) for facet in facets for c in facet.cells.values()}
+    return Drawing(figure, _table([c for c in found if id(c) in placed]), _caption(cube, found, facets))
 
 
 def _words_below(found: Sequence[Choice], more: int) -> list[str]:
@@ -144,8 +145,9 @@ def _facets(found: Sequence[Choice]) -> list[Facet]:
 
 
 def _limit(cells: Sequence[Choice]) -> float:
-    """The largest |log2 ratio| that has a colour; the scale is symmetric about 1, never narrower than 1/1.5 to 1.5."""
-    return max([abs(log2(c.ratio.value)) for c in cells if c.ratio and c.verdict in _CLAIMED] + [log2(1.5)])
+    """|log2| of 1.5, 2, 4, 8, …: the smallest that holds all coloured ratios, so that maps can be compared."""
+    largest = max((abs(log2(c.ratio.value)) for c in cells if c.ratio and c.verdict in _CLAIMED), default=0.0)
+    return log2(1.5) if largest <= log2(1.5) else float(ceil(largest))
 
 
 def _winner(choice: Choice) -> str:
@@ -199,19 +201,23 @@ def _draw_cell(axes: Axes, x: int, y: int, choice: Choice | None, grid: Grid) ->
         lines = [_number(choice.ratio.value), _NOT_SHOWN[choice.verdict]]
         _lines(axes, x, y, lines, grid.high, style.FAINT, bold=False)
     else:
-        _draw_without_ratio(axes, x, y, box, choice, grid.high)
+        _draw_without_ratio(axes, x, y, box, choice, grid)
 
 
-def _draw_without_ratio(axes: Axes, x: int, y: int, box: Box, choice: Choice, high: float) -> None:
-    """Who has no time: in a dotted frame if nobody was planned, else on a hatched grey with the glyph of its status."""
+def _draw_without_ratio(axes: Axes, x: int, y: int, box: Box, choice: Choice, grid: Grid) -> None:
+    """Why there is no time, and of whom if not of all: in a dotted frame if nobody was planned, else on a hatched grey
+    with the glyph of its status.
+    """
     status, who = _lost(choice)
     if status is None:
         _box(axes, box, "white", linestyle=":")
-        _lines(axes, x, y, ["no", who], high, style.FAINT, bold=False)
+        _lines(axes, x, y, ["no", who], grid.high, style.FAINT, bold=False)
         return
+    all_alike = {p.status for p in [*choice.rivals, *([choice.default] if choice.default else [])]} == {status}
+    words = style.shortened(said(status) if all_alike else f"no {who}", _SMALL, grid.wide - 0.06)
     _box(axes, box, _LOST, hatch="////" if status == "unsupported" else "xxxx")
     ground = {"boxstyle": "round,pad=0.1", "facecolor": _LOST, "edgecolor": "none"}
-    _lines(axes, x, y, [MARKS[status].glyph, who], high, style.INK, bold=False, ground=ground)
+    _lines(axes, x, y, [MARKS[status].glyph, words], grid.high, style.INK, bold=False, ground=ground)
 
 
 def _lost(choice: Choice) -> tuple[str | None, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from matplotlib.figure import Figure
 
@@ -12,18 +13,22 @@ from collpress.figures import style
 WIDTH = 3.3
 """Of a block, in inches."""
 _MARGIN, _TOP, _FOOT = 0.1, 0.08, 0.2
-_EXPERIMENT, _TITLE, _BETWEEN, _NOTE = 0.2, 0.17, 0.16, 0.12
+_EXPERIMENT, _TITLE, _BETWEEN, _NOTE = 0.19, 0.15, 0.07, 0.12
 
 
 @dataclass(frozen=True)
 class Block:
-    """What is comparable, under a title of its own; `draw(figure, left, top)` gets the corner below the title."""
+    """What is comparable, under a title of its own; `draw(figure, left, top, last)` gets the corner below the title,
+    and whether no block of its experiment follows below.
+    """
 
     experiment: str
     title: str
     height: float
-    """Without the title, in inches."""
-    draw: Callable[[Figure, float, float], None]
+    """Without the title and what stands below the last of a column, in inches."""
+    foot: float
+    """The names of axes for instance, which the blocks of a column share."""
+    draw: Callable[[Figure, float, float, bool], None]
 
 
 @dataclass(frozen=True)
@@ -34,18 +39,33 @@ class Head:
     draw: Callable[[Figure, float, float], None]
 
 
+@dataclass(frozen=True)
+class Shelf:
+    """Blocks of an experiment beside each other; `last` says of each whether it is the lowest of its column."""
+
+    experiment: str
+    blocks: Sequence[Block]
+    first: bool
+    last: Sequence[bool]
+
+    @property
+    def height(self) -> float:
+        deep = [b.height + (b.foot if last else 0.0) for b, last in zip(self.blocks, self.last, strict=True)]
+        return (_EXPERIMENT if self.first else 0.0) + _TITLE + max(deep) + _BETWEEN * (2 if any(self.last) else 1)
+
+
 def page(width: style.Width, blocks: Sequence[Block], head: Head | None = None, notes: Sequence[str] = ()) -> Figure:
     """A figure of all blocks in their order, experiment by experiment, and lines of words at its foot."""
     shelves = _shelves(blocks, 1 if width == "single" else 2)
     lines = [line for note in notes for line in wrapped(note, 6.3, style.inches(width) - 2 * _MARGIN)]
     above = _TOP + (head.height if head else 0.0)
-    heights = [_shelf_height(shelf, new) for shelf, new in shelves]
+    heights = [shelf.height for shelf in shelves]
     figure = style.blank(width, above + sum(heights) + _NOTE * len(lines) + _FOOT)
     if head:
         head.draw(figure, _MARGIN, _TOP)
     top = above
-    for (shelf, new), height in zip(shelves, heights, strict=True):
-        _draw_shelf(figure, shelf, new, top)
+    for shelf, height in zip(shelves, heights, strict=True):
+        _draw_shelf(figure, shelf, top)
         top += height
     for i, line in enumerate(lines):
         style.text_at(figure, _MARGIN, top + _NOTE * i, line, fontsize=6.3, color=style.FAINT)
@@ -65,27 +85,29 @@ def wrapped(text: str, size: float, room: float) -> list[str]:
     return lines
 
 
-def _shelves(blocks: Sequence[Block], columns: int) -> list[tuple[list[Block], bool]]:
-    """Rows of blocks, and whether an experiment begins with the row."""
-    shelves: list[tuple[list[Block], bool]] = []
-    for block in blocks:
-        new = not shelves or shelves[-1][0][-1].experiment != block.experiment
-        if new or len(shelves[-1][0]) == columns:
-            shelves.append(([], new))
-        shelves[-1][0].append(block)
+def _shelves(blocks: Sequence[Block], columns: int) -> list[Shelf]:
+    """Rows of blocks; those of an experiment fill their rows from the left."""
+    shelves: list[Shelf] = []
+    for experiment, group in groupby(blocks, key=lambda block: block.experiment):
+        own = list(group)
+        shelves += [
+            Shelf(
+                experiment,
+                own[i : i + columns],
+                first=i == 0,
+                last=[place + columns >= len(own) for place in range(i, min(i + columns, len(own)))],
+            )
+            for i in range(0, len(own), columns)
+        ]
     return shelves
 
 
-def _shelf_height(shelf: Sequence[Block], new: bool) -> float:
-    return (_EXPERIMENT if new else 0.0) + _TITLE + max(b.height for b in shelf) + _BETWEEN
-
-
-def _draw_shelf(figure: Figure, shelf: Sequence[Block], new: bool, top: float) -> None:
-    if new:
-        style.text_at(figure, _MARGIN, top, shelf[0].experiment, fontsize=8.5, fontweight="bold")
+def _draw_shelf(figure: Figure, shelf: Shelf, top: float) -> None:
+    if shelf.first:
+        style.text_at(figure, _MARGIN, top, shelf.experiment, fontsize=8.5, fontweight="bold")
         top += _EXPERIMENT
-    for i, block in enumerate(shelf):
+    for i, (block, last) in enumerate(zip(shelf.blocks, shelf.last, strict=True)):
         left = _MARGIN + i * (style.DOUBLE - WIDTH - 2 * _MARGIN)
         title = style.shortened(block.title, 6.3, WIDTH)
         style.text_at(figure, left, top, title, fontsize=6.3, color=style.FAINT)
-        block.draw(figure, left, top + _TITLE)
+        block.draw(figure, left, top + _TITLE, last)

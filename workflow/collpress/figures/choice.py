@@ -41,11 +41,19 @@ def entries(dataset: xr.Dataset, variable: str, dimension: str, prefix: str = ""
     return dataset.assign({prefix + name: values for name, values in labelled.items()})
 
 
+def identified(dataset: xr.Dataset, variables: Sequence[str]) -> list[Row]:
+    """`analysis.table.rows` with the point's `id`, None where the cube does not name its points."""
+    if "point" not in dataset:
+        return [row | {"id": None} for row in rows(dataset, variables)]
+    ids = dataset["point_id"].values.astype(str)
+    return [row | {"id": str(ids[row["point"]])} for row in rows(dataset, [*variables, "point"])]
+
+
 def chosen(dataset: xr.Dataset, variables: Sequence[str]) -> list[Row]:
-    """`analysis.table.rows` with None for variables that the dataset lacks."""
+    """`identified` rows with None for variables that the dataset lacks."""
     present = [name for name in variables if name in dataset]
     absent = dict.fromkeys(name for name in variables if name not in dataset)
-    return [row | absent for row in rows(dataset, present)]
+    return [row | absent for row in identified(dataset, present)]
 
 
 def groups(experiment: str, dataset: xr.Dataset, points: Sequence[Row]) -> list[Group]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -21,7 +21,6 @@ from collpress.figures.drawing import Drawing, Table
 from collpress.figures.marks import MARKS, NOT_PLANNED_INK, Mark, said
 
 MAX_ROWS, MAX_PANELS = 36, 24
-_CELL_H = 0.165
 _LEGEND_H, _TITLE, _SUBTITLE, _SIZES, _GAP = 0.2, 0.19, 0.14, 0.32, 0.14
 _MARGIN = 0.12
 """Inches."""
@@ -37,6 +36,9 @@ class Layout:
     """Where the cells begin; the names of the rows stand before them."""
     between: float
     cell: float
+    narrow: float
+    """Width of a cell, and the least that it is made where more panels then stand side by side."""
+    row: float
     names: float
     ticks: float
     reason: int
@@ -48,8 +50,8 @@ class Layout:
 
 
 LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(style.DOUBLE, 2.2, 0.25, 0.42, 6.5, 6.0, 105),
-    "single": Layout(style.SINGLE, 1.6, 0.2, 0.34, 6.0, 5.5, 54),
+    "double": Layout(style.DOUBLE, 2.2, 0.25, 0.42, 0.3, 0.165, 6.5, 6.0, 105),
+    "single": Layout(style.SINGLE, 1.6, 0.2, 0.34, 0.24, 0.135, 6.0, 5.5, 54),
 }
 
 
@@ -66,25 +68,44 @@ class Panel:
     reasons: Mapping[tuple[str, str], list[str]]
 
 
+@dataclass(frozen=True)
+class Shelf:
+    """Panels of one experiment that share the names of their rows; `at`: inches from the page's left edge."""
+
+    panels: list[Panel]
+    cell: float
+    at: float
+
+    def width(self, layout: Layout) -> float:
+        """With the names and a margin."""
+        widths = [_panel_width(panel, self.cell, layout) for panel in self.panels]
+        return layout.left + sum(widths) + layout.between * (len(widths) - 1) + _MARGIN
+
+    def height(self, layout: Layout) -> float:
+        first = self.panels[0]
+        return _TITLE + (_SUBTITLE if first.title else 0.0) + layout.row * len(first.rows) + _SIZES + _GAP
+
+
 def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The coverage matrix of every experiment; works with no point ok, and with a single one."""
     layout = LAYOUTS[width]
     points = {name: rows(dataset) for name, dataset in experiments(cube).items()}
     panels = {name: _panels(name, found) for name, found in points.items()}
-    shelves = [shelf for found in panels.values() for shelf in _shelves(found, layout)]
+    floors = _floors([shelf for found in panels.values() for shelf in _shelves(found, layout)], layout)
     everything = [row for found in points.values() for row in found]
     counts = Counter(str(row["status"]) for row in everything)
     reasons = _reason_lines(everything, layout.reason)
     blanks = any(len(p.cells) < len(p.rows) * len(p.columns) for found in panels.values() for p in found)
     legend = _legend_rows(counts, blanks, layout)
     head = 0.42 + _LEGEND_H * len(legend)
-    height = head + sum(_shelf_height(s) for s in shelves) + (0.3 + 0.13 * len(reasons) if reasons else 0.1)
+    height = head + sum(_height(f, layout) for f in floors) + (0.3 + 0.13 * len(reasons) if reasons else 0.1)
     figure = style.blank(width, height)
     _legend(figure, legend, layout, f"{len(everything)} points planned, {counts['ok']} ok")
     top = head
-    for shelf in shelves:
-        _draw_shelf(figure, shelf, layout, top)
-        top += _shelf_height(shelf)
+    for floor in floors:
+        for shelf in floor:
+            _draw_shelf(figure, shelf, layout, top)
+        top += _height(floor, layout)
     if reasons:
         style.text_at(figure, _MARGIN, top, "Reasons", fontweight="bold")
         for i, line in enumerate(reasons):
@@ -135,50 +156,69 @@ def _factor_names(points: list[Row]) -> list[str]:
     return [*(n for n in FACTORS if n in points[0]), *beyond]
 
 
-def _shelves(panels: list[Panel], layout: Layout) -> list[list[Panel]]:
-    """Panels of one experiment side by side, as many as a page's width takes; they share the row labels."""
-    shelves: list[list[Panel]] = []
+def _shelves(panels: list[Panel], layout: Layout) -> list[Shelf]:
+    """Panels of one experiment side by side, as many as a page's width takes; narrow cells where that saves a shelf."""
+    wide, narrow = (_filled(panels, cell, layout) for cell in (layout.cell, layout.narrow))
+    return narrow if len(narrow) < len(wide) else wide
+
+
+def _filled(panels: list[Panel], cell: float, layout: Layout) -> list[Shelf]:
+    shelves: list[Shelf] = []
     used = 0.0
     for panel in panels:
-        width = _panel_width(panel, layout)
+        width = _panel_width(panel, cell, layout)
         if not shelves or used + layout.between + width > layout.room:
-            shelves.append([])
+            shelves.append(Shelf([], cell, 0.0))
             used = -layout.between
-        shelves[-1].append(panel)
+        shelves[-1].panels.append(panel)
         used += layout.between + width
     return shelves
 
 
-def _panel_width(panel: Panel, layout: Layout) -> float:
+def _floors(shelves: list[Shelf], layout: Layout) -> list[list[Shelf]]:
+    """Shelves below each other; two that are no wider than half a page stand side by side."""
+    half = layout.page / 2
+    floors: list[list[Shelf]] = []
+    for shelf in shelves:
+        if floors and len(floors[-1]) == 1 and max(s.width(layout) for s in (floors[-1][0], shelf)) <= half:
+            floors[-1].append(replace(shelf, at=half))
+        else:
+            floors.append([shelf])
+    return floors
+
+
+def _panel_width(panel: Panel, cell: float, layout: Layout) -> float:
     """At least as wide as its title, at most as wide as the page."""
-    return min(max(layout.cell * len(panel.columns), 0.058 * len(panel.title)), layout.room)
+    return min(max(cell * len(panel.columns), 0.058 * len(panel.title)), layout.room)
 
 
-def _shelf_height(shelf: list[Panel]) -> float:
-    return _TITLE + (_SUBTITLE if shelf[0].title else 0.0) + _CELL_H * len(shelf[0].rows) + _SIZES + _GAP
+def _height(floor: list[Shelf], layout: Layout) -> float:
+    return max(shelf.height(layout) for shelf in floor)
 
 
-def _draw_shelf(figure: Figure, shelf: list[Panel], layout: Layout, top: float) -> None:
-    style.text_at(figure, _MARGIN, top, shelf[0].experiment, fontsize=8, fontweight="bold")
-    left = layout.left
+def _draw_shelf(figure: Figure, shelf: Shelf, layout: Layout, top: float) -> None:
+    start = shelf.at + _MARGIN
+    name = style.shortened(shelf.panels[0].experiment, 8, shelf.width(layout) - _MARGIN, "bold")
+    style.text_at(figure, start, top, name, fontsize=8, fontweight="bold")
+    left = shelf.at + layout.left
     under = top + _TITLE
-    for panel in shelf:
+    for panel in shelf.panels:
+        width = _panel_width(panel, shelf.cell, layout)
         if panel.title:
-            title = style.shortened(panel.title, 6.5, layout.page - _MARGIN - left)
-            style.text_at(figure, left, under, title, fontsize=6.5)
-        axes = _draw_panel(figure, panel, layout, left, under + (_SUBTITLE if panel.title else 0.0))
-        if panel is shelf[0]:
+            style.text_at(figure, left, under, style.shortened(panel.title, 6.5, width), fontsize=6.5)
+        axes = _draw_panel(figure, panel, shelf.cell, layout, left, under + (_SUBTITLE if panel.title else 0.0))
+        if panel is shelf.panels[0]:
             room = layout.left - _MARGIN - 0.04
             names = [style.shortened(row, layout.names, room, keep="end") for row in panel.rows]
             axes.set_yticks([i + 0.5 for i in range(len(panel.rows))], names, fontsize=layout.names)
         else:
             axes.set_yticks([])
-        left += _panel_width(panel, layout) + layout.between
+        left += width + layout.between
 
 
-def _draw_panel(figure: Figure, panel: Panel, layout: Layout, left: float, top: float) -> Axes:
-    width = min(layout.cell, layout.room / len(panel.columns))
-    axes = style.axes_at(figure, left, top, width * len(panel.columns), _CELL_H * len(panel.rows))
+def _draw_panel(figure: Figure, panel: Panel, cell: float, layout: Layout, left: float, top: float) -> Axes:
+    width = min(cell, layout.room / len(panel.columns))
+    axes = style.axes_at(figure, left, top, width * len(panel.columns), layout.row * len(panel.rows))
     axes.set(xlim=(0, len(panel.columns)), ylim=(len(panel.rows), 0))
     for i, row in enumerate(panel.rows):
         for j, column in enumerate(panel.columns):

@@ -29,7 +29,8 @@ from collpress.figures.marks import MARKS, said
 
 BINS = tuple(f"b{i:02d}" for i in range(40))
 """Equally wide over [-1, 1] in units of the bound; `below` and `above` are outside."""
-_NAMES, _PANEL, _ROW, _GAP, _ABOVE, _BELOW = 1.0, 1.36, 0.24, 0.06, 0.03, 0.34
+_NAMES, _PANEL, _GAP, _ABOVE, _BELOW = 1.0, 1.36, 0.045, 0.02, 0.27
+_ROW: Mapping[style.Width, float] = {"double": 0.22, "single": 0.15}
 """Inches."""
 _HISTOGRAM = "result_error_histogram"
 _VARIABLES = (*(f"{_HISTOGRAM}_{name}" for name in ("below", *BINS, "above")), "result_bound", "n_ok")
@@ -68,6 +69,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; a row without a distribution says why, and so does a cube that no codec ran for."""
     ladders: list[Ladder] = []
     names: list[str] = []
+    measured = any(_HISTOGRAM in dataset for dataset in experiments(cube).values())
     for experiment, dataset in experiments(cube).items():
         points = _points(dataset)
         ladders += [_ladder(group) for group in groups(experiment, dataset, points)]
@@ -79,8 +81,12 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     full = [ladder for ladder in ladders if any(e.counts for e in ladder.entries)]
     if full:  # a figure of empty blocks only says in each row why
         notes += omissions([ladder.group for ladder in ladders if ladder not in full])
+    if ladders and not measured:
+        notes.append(
+            "No point has a histogram of its errors: add error_histogram to the campaign's metrics: and run it again."
+        )
     head = _key(style.inches(width)) if full else None
-    figure = page(width, [_block(ladder, colours, low) for ladder in full or ladders], head, notes)
+    figure = page(width, [_block(ladder, colours, low, _ROW[width]) for ladder in full or ladders], head, notes)
     return Drawing(figure, _table(ladders, names), _caption(cube, ladders))
 
 
@@ -125,24 +131,24 @@ def _lowest(ladders: Sequence[Ladder]) -> float:
     return float(10.0 ** min(floor(log10(min(shares))), -2)) if shares else 1e-2
 
 
-def _block(ladder: Ladder, colours: Mapping[str, str], low: float) -> Block:
-    height = (_ROW + _GAP) * len(ladder.entries) - _GAP
+def _block(ladder: Ladder, colours: Mapping[str, str], low: float, row: float) -> Block:
+    height = (row + _GAP) * len(ladder.entries) - _GAP
 
-    def put(figure: Figure, left: float, top: float) -> None:
+    def put(figure: Figure, left: float, top: float, last: bool) -> None:
         for i, entry in enumerate(ladder.entries):
-            at = top + _ABOVE + (_ROW + _GAP) * i
-            axes = style.axes_at(figure, left + _NAMES, at, _PANEL, _ROW)
+            at = top + _ABOVE + (row + _GAP) * i
+            axes = style.axes_at(figure, left + _NAMES, at, _PANEL, row)
             name = style.shortened(entry.name, 6, _NAMES - 0.06, keep="end")
-            style.text_at(figure, left + _NAMES - 0.06, at + _ROW / 2, name, fontsize=6, ha="right", va="center")
+            style.text_at(figure, left + _NAMES - 0.06, at + row / 2, name, fontsize=6, ha="right", va="center")
             _frame(axes, low, labelled=i == 0)
             if entry.counts:
                 _draw_entry(axes, entry, colours[str(entry.point["codec"])], low)
-                _outside(figure, entry, left + _NAMES + _PANEL + 0.38, at)
+                _outside(figure, entry, left + _NAMES + _PANEL + 0.38, at + row / 2)
             else:
                 axes.text(0.5, 0.5, entry.why, transform=axes.transAxes, fontsize=5.8, ha="center", va="center")
-            _error_axis(axes, last=i == len(ladder.entries) - 1)
+            _error_axis(axes, last=last and i == len(ladder.entries) - 1)
 
-    return Block(ladder.group.experiment, ladder.group.title, _ABOVE + height + _BELOW, put)
+    return Block(ladder.group.experiment, ladder.group.title, _ABOVE + height, _BELOW, put)
 
 
 def _frame(axes: Axes, low: float, *, labelled: bool) -> None:
@@ -181,14 +187,14 @@ def _error_axis(axes: Axes, *, last: bool) -> None:
         axes.set_xlabel("error / bound", fontsize=6.5, labelpad=1.5)
 
 
-def _outside(figure: Figure, entry: Entry, left: float, top: float) -> None:
+def _outside(figure: Figure, entry: Entry, left: float, middle: float) -> None:
     """How many values lie outside the bound, and which share of all that is."""
     if not entry.outside:
-        style.text_at(figure, left, top + _ROW / 2, "0 outside", fontsize=5.5, va="center", color=style.FAINT)
+        style.text_at(figure, left, middle, "0 outside", fontsize=5.5, va="center", color=style.FAINT)
         return
     text = f"{entry.outside:,.0f} outside\n{_percent(float(f'{entry.outside / entry.total:.1g}'))}"
     style.text_at(
-        figure, left, top + _ROW / 2, text, fontsize=5.5, va="center", color=_OUTSIDE, weight="bold", linespacing=1.05
+        figure, left, middle, text, fontsize=5.5, va="center", color=_OUTSIDE, weight="bold", linespacing=0.95
     )
 
 
@@ -198,7 +204,18 @@ def _percent(share: float) -> str:
 
 def _table(ladders: Sequence[Ladder], names: Sequence[str]) -> Table:
     edges = ("below", *BINS, "above")
-    columns = ["experiment", *names, "status", "reason", "n_ok", "result_bound", "values", "outside", "outside_share"]
+    columns = [
+        "experiment",
+        *names,
+        "id",
+        "status",
+        "reason",
+        "n_ok",
+        "result_bound",
+        "values",
+        "outside",
+        "outside_share",
+    ]
     out: list[dict[str, Any]] = []
     for ladder in ladders:
         for entry in ladder.entries:
@@ -207,7 +224,7 @@ def _table(ladders: Sequence[Ladder], names: Sequence[str]) -> Table:
             out.append(
                 {"experiment": ladder.group.experiment}
                 | {n: entry.point.get(n) for n in names}
-                | {n: entry.point[n] for n in ("status", "reason", "n_ok", "result_bound")}
+                | {n: entry.point[n] for n in ("id", "status", "reason", "n_ok", "result_bound")}
                 | {
                     "values": entry.total if known else None,
                     "outside": entry.outside if known else None,

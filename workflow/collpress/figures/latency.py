@@ -2,7 +2,8 @@
 codec.
 
 On two columns of a page the panels stand side by side and a line's name at its right end; on one column they are
-stacked, the names below. A point that is not ok breaks its line and leaves its status's mark above the panel.
+stacked, the names below. A facet without any time is named at the foot, unless no facet has one. A point that is not ok
+breaks its line and leaves its status's mark above the panel.
 """
 
 from __future__ import annotations
@@ -17,19 +18,21 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, FixedLocator, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from collpress.analysis.bandwidth import busbw
-from collpress.analysis.table import Row, rows
+from collpress.analysis.table import Row
 from collpress.figures import labels, style
+from collpress.figures.blocks import wrapped
 from collpress.figures.captions import experiments, machine, sample_sizes, statistic
+from collpress.figures.choice import Group, identified, omissions
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import Facet, Line, facets
 from collpress.figures.marks import MARKS, said
 from collpress.figures.names import NAME_H, names_below, names_beside, rows_below
 
-_ABOVE, _BELOW, _MARK_H = 0.46, 0.5, 0.105
-_TICK_W, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.7
+_ABOVE, _BELOW, _MARK_H, _NOTE = 0.43, 0.42, 0.105, 0.12
+_TICK_W, _TICK_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.17, 0.7
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,15 @@ class Layout:
     """Two panels: beside each other, or stacked."""
     stacked: bool
     subtitle: float
-    """Points."""
+    letters: float
+    """Points, of the words at an axis too."""
+    rate: str
+    """What the axis of the rate is called; both names stand above each other where the panels are stacked."""
 
 
 LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False, subtitle=6.8),
-    "single": Layout(0.7, 2.66, 1.45, 0.12, stacked=True, subtitle=6.4),
+    "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False, subtitle=6.8, letters=7.5, rate="bus bandwidth (byte/s)"),
+    "single": Layout(0.66, 2.7, 0.82, 0.09, stacked=True, subtitle=6.4, letters=6.5, rate="busbw (byte/s)"),
 }
 
 _VARIABLES = (
@@ -78,20 +84,28 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; a panel without any ok point says so and names what became of its lines."""
     layout = LAYOUTS[width]
     groups = experiments(cube)
-    points = {name: rows(_with_rate_limits(dataset), _VARIABLES) for name, dataset in groups.items()}
+    points = {name: identified(_with_rate_limits(dataset), _VARIABLES) for name, dataset in groups.items()}
     factors = {name: [str(d) for d in dataset["status"].dims] for name, dataset in groups.items()}
     everything = [row for found in points.values() for row in found]
     found = [facet for name, group in points.items() for facet in facets(name, group, factors[name])]
-    figure = style.blank(width, sum(_height(f, layout) for f in found) + 0.14)
+    full = [facet for facet in found if facet.ok_by_size()]
+    shown = full or found
+    lines = _words_at_foot([facet for facet in found if facet not in shown], style.inches(width) - 0.2)
+    figure = style.blank(width, sum(_height(f, layout) for f in shown) + _NOTE * len(lines) + 0.2)
     top = 0.0
-    for facet in found:
+    for facet in shown:
         _draw_facet(figure, facet, layout, top)
         top += _height(facet, layout)
-    return Drawing(
-        figure,
-        _table(found, list(dict.fromkeys(n for names in factors.values() for n in names))),
-        _caption(cube, everything),
-    )
+    for i, line in enumerate(lines):
+        style.text_at(figure, 0.1, top + 0.06 + _NOTE * i, line, fontsize=6.3, color=style.FAINT)
+    columns = list(dict.fromkeys(n for names in factors.values() for n in names))
+    return Drawing(figure, _table(found, columns), _caption(cube, everything))
+
+
+def _words_at_foot(empty: Sequence[Facet], room: float) -> list[str]:
+    """What is not drawn because all of it is lost."""
+    lost = [Group(f.experiment, f.title, f.title, [p for line in f.lines for p in line.points]) for f in empty]
+    return [line for sentence in omissions(lost) for line in wrapped(sentence, 6.3, room)]
 
 
 def _with_rate_limits(dataset: xr.Dataset) -> xr.Dataset:
@@ -133,8 +147,8 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
             axes.yaxis.set_major_locator(NullLocator())
             axes.yaxis.set_minor_locator(NullLocator())
     else:
-        _log_axis(time, "s", "time (median)")
-        _log_axis(rate, "", "bus bandwidth (byte/s)")
+        _log_axis(time, "s", "time (median)", layout.letters)
+        _log_axis(rate, "", layout.rate, layout.letters)
     if layout.stacked:
         names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.5))
     else:
@@ -218,17 +232,23 @@ def _size_axis(axes: Axes, facet: Facet, layout: Layout) -> None:
     axes.xaxis.set_major_locator(FixedLocator([float(s) for s in shown]))
     axes.xaxis.set_minor_locator(FixedLocator([]))
     axes.set_xticklabels([labels.iec(s) for s in shown], fontsize=6.5)
-    axes.set_xlabel(labels.size_label({facet.collective}), labelpad=2)
+    axes.set_xlabel(labels.size_label({facet.collective}), labelpad=1.5, fontsize=layout.letters)
 
 
-def _log_axis(axes: Axes, unit: str, name: str) -> None:
+def _log_axis(axes: Axes, unit: str, name: str, letters: float) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    decades = np.log10(high / low)
-    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0,) if decades > 2.5 else (1.0, 2.0, 5.0), numticks=20))
+    first, last = np.log10([low, high])
+    subs = (1.0,) if last - first > 2.5 else (1.0, 2.0, 5.0)
+    most = max(2, int(style.height_of(axes) / _TICK_H))
+    places = [sub * 10.0**power for power in range(int(first) - 2, int(last) + 2) for sub in subs]
+    if sum(low <= place <= high for place in places) >= 2:
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=subs, numticks=most))
+    else:  # so short a piece of a logarithmic axis is nearly linear
+        axes.yaxis.set_major_locator(MaxNLocator(min(most, 5)))
     axes.yaxis.set_major_formatter(EngFormatter(unit=unit, sep=" "))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_ylabel(name, labelpad=3)
+    axes.set_ylabel(name, labelpad=3, fontsize=letters)
 
 
 def _mark_rows(facet: Facet) -> int:
@@ -254,7 +274,7 @@ def _marks_above(axes: Axes, facet: Facet, layout: Layout) -> None:
 
 
 def _table(found: list[Facet], names: list[str]) -> Table:
-    columns = ["experiment", *names, "status", "reason", *(_UNITS.get(v, v) for v in _VARIABLES), "fastest"]
+    columns = ["experiment", *names, "id", "status", "reason", *(_UNITS.get(v, v) for v in _VARIABLES), "fastest"]
     out: list[dict[str, Any]] = []
     for facet in found:
         best = {id(min(group, key=lambda p: float(p["latency_median"]))) for group in facet.ok_by_size().values()}
@@ -264,7 +284,7 @@ def _table(found: list[Facet], names: list[str]) -> Table:
 
 
 def _csv_row(experiment: str, point: Row, fastest: bool, names: list[str]) -> Row:
-    row = {"experiment": experiment, "status": point["status"], "reason": point["reason"], "fastest": int(fastest)}
+    row = {"experiment": experiment, "fastest": int(fastest)} | {n: point[n] for n in ("id", "status", "reason")}
     return row | {n: point.get(n) for n in names} | {_UNITS.get(v, v): point[v] for v in _VARIABLES}
 
 

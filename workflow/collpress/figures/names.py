@@ -15,7 +15,9 @@ from collpress.figures.marks import MARKS, said
 
 NAME_H = 0.128
 """Height of a name in inches."""
-_SAMPLE, _SAMPLE_BELOW = 0.26, 0.22
+_SAMPLE, _SAMPLE_BELOW, _MARGIN = 0.26, 0.22, 0.06
+_BESIDE, _UNDER = 6.3, 5.6
+"""Points of letters."""
 
 
 def names_beside(axes: Axes, facet: Facet, panel: float) -> None:
@@ -30,6 +32,9 @@ def names_beside(axes: Axes, facet: Facet, panel: float) -> None:
     wanted = {line: float((np.log(p["busbw"]) - low) / (high - low)) * height for line, p in ends.items()}
     absent = [line for line in facet.lines if not line.drawn]
     floor = NAME_H * (len(absent) + 0.3)
+    before = 0.12 + _SAMPLE + 0.06
+    x = 1 + before / panel
+    room = _right_of(axes) - before - _MARGIN
     for line, y in _apart(wanted, NAME_H, floor, height).items():
         end = ends[line]
         axes.annotate(
@@ -43,14 +48,19 @@ def names_beside(axes: Axes, facet: Facet, panel: float) -> None:
             arrowprops={"arrowstyle": "-", "color": "#bdbdbd", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
         )
         _sample(axes, line, 1 + 0.12 / panel, 1 + (0.12 + _SAMPLE) / panel, y / height)
-        x = 1 + (0.12 + _SAMPLE + 0.06) / panel
-        axes.text(
-            x, y / height, _said(line, facet), transform=axes.transAxes, fontsize=6.3, va="center", weight=_weight(line)
-        )
+        name = style.shortened(_said(line, facet), _BESIDE, room, _weight(line))
+        axes.text(x, y / height, name, transform=axes.transAxes, fontsize=_BESIDE, va="center", weight=_weight(line))
     for i, line in enumerate(absent):
-        x = 1 + (0.12 + _SAMPLE + 0.06) / panel
         y = NAME_H * (i + 0.2) / height
-        axes.text(x, y, _why(line), transform=axes.transAxes, fontsize=6.3, va="center", color=style.FAINT)
+        axes.text(
+            x,
+            y,
+            _lost(line, _BESIDE, room),
+            transform=axes.transAxes,
+            fontsize=_BESIDE,
+            va="center",
+            color=style.FAINT,
+        )
     axes.set_ylim(np.exp(low), np.exp(high))
 
 
@@ -72,21 +82,33 @@ def names_below(figure: Figure, facet: Facet, top: float) -> None:
     column = (page - 0.2) / 2
     for i, line in enumerate(ordered):
         x, y = column * (i // count), NAME_H * (i % count + 0.5)
-        text = _said(line, facet) if line.drawn else _why(line)
+        room = column - _SAMPLE_BELOW - 0.1
         if line.drawn:
+            text = style.shortened(_said(line, facet), _UNDER, room, _weight(line))
             _sample(axes, line, x / (page - 0.2), (x + _SAMPLE_BELOW) / (page - 0.2), 1 - y / (NAME_H * count))
-        text = style.shortened(text, 5.6, column - _SAMPLE_BELOW - 0.1, _weight(line))
+        else:
+            text = _lost(line, _UNDER, room)
         ink = style.INK if line.drawn else style.FAINT
-        axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=5.6, va="center", weight=_weight(line), color=ink)
+        axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=_UNDER, va="center", weight=_weight(line), color=ink)
 
 
 def _said(line: Line, facet: Facet) -> str:
     return f"{line.name}  {line.wins}/{len(facet.ok_by_size())}" if line.wins else line.name
 
 
-def _why(line: Line) -> str:
+def _lost(line: Line, size: float, room: float) -> str:
+    """The name of a line without any time and why, within `room` inches; it is the name that is cut."""
     status = Counter(str(p["status"]) for p in line.points).most_common(1)[0][0]
-    return f"{MARKS[status].glyph}  {line.name}: {said(status)}"
+    before, after = f"{MARKS[status].glyph}  ", f": {said(status)}"
+    left = room - style.length_of(before + after, size)
+    return before + style.shortened(line.name, size, left) + after
+
+
+def _right_of(axes: Axes) -> float:
+    """Inches from the right edge of the axes to that of the page."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return float((1 - axes.get_position().x1) * figure.get_size_inches()[0])
 
 
 def _weight(line: Line) -> str:

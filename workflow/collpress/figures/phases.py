@@ -1,8 +1,8 @@
 """Phases: where the time of a call goes, as stacked bars, in seconds and in per cent.
 
 A block per data, message size and world; a bar per codec and bound, or per reference algorithm. What the library does
-inside cannot be seen, so its algorithms have no bar. A bar that would dwarf the others is cut, and its number says how
-long it is.
+inside cannot be seen, so its algorithms have no bar. A bar that would dwarf the others is drawn shorter in its own
+proportions, with a gap, and its number says how long it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
-from matplotlib.ticker import EngFormatter, MaxNLocator
+from matplotlib.ticker import EngFormatter
 
 from collpress.analysis.table import Row
 from collpress.cube.quantities import PHASES
@@ -28,12 +28,13 @@ from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import names as line_names
 from collpress.figures.marks import MARKS, said
 
-_NAMES, _TIME, _NUMBER, _SHARE, _BAR, _BELOW = 1.12, 0.92, 0.42, 0.76, 0.135, 0.36
+_NAMES, _TIME, _NUMBER, _SHARE, _AXIS = 1.12, 0.92, 0.42, 0.76, 0.27
+_BAR: Mapping[style.Width, float] = {"double": 0.125, "single": 0.105}
 _ENTRY_H, _BOX = 0.17, 0.24
 """Inches."""
 _CUT_ABOVE, _CUT_AT = 5.0, 1.3
 """A bar longer than so many times the median bar is cut, at so many times the longest that is not."""
-_VARIABLES = ("phase_total", *(f"phase_{name}" for name in PHASES), "n_ok")
+_VARIABLES = ("phase_total", *(f"phase_{name}" for name in PHASES), "phase_iterations", "n_ok")
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     full = [stack for stack in stacks if any(bar.phases for bar in stack.bars)]
     if full:  # a figure of empty blocks only says at each bar why
         notes += omissions([stack.group for stack in stacks if stack not in full])
-    figure = page(width, [_block(stack) for stack in full or stacks], head, notes)
+    figure = page(width, [_block(stack, _BAR[width]) for stack in full or stacks], head, notes)
     return Drawing(figure, _table(stacks, names), _caption(cube, stacks))
 
 
@@ -123,18 +124,18 @@ def limit(totals: Sequence[float]) -> float:
     return max(totals) if len(usual) == len(totals) else _CUT_AT * max(usual)
 
 
-def _block(stack: Stack) -> Block:
-    height = _BAR * len(stack.bars)
+def _block(stack: Stack, bar: float) -> Block:
+    height = bar * len(stack.bars)
 
-    def put(figure: Figure, left: float, top: float) -> None:
+    def put(figure: Figure, left: float, top: float, last: bool) -> None:
         time = style.axes_at(figure, left + _NAMES, top, _TIME, height)
         share = style.axes_at(figure, left + _NAMES + _TIME + _NUMBER, top, _SHARE, height)
-        _draw_bars(time, share, stack)
+        _draw_bars(time, share, stack, last=last)
 
-    return Block(stack.group.experiment, stack.group.title, height + _BELOW, put)
+    return Block(stack.group.experiment, stack.group.title, height, _AXIS, put)
 
 
-def _draw_bars(time: Axes, share: Axes, stack: Stack) -> None:
+def _draw_bars(time: Axes, share: Axes, stack: Stack, *, last: bool) -> None:
     totals = [bar.total for bar in stack.bars if bar.phases]
     end = limit(totals) if totals else 1.0
     for axes, right in ((time, end * 1.02), (share, 100.0)):
@@ -149,8 +150,8 @@ def _draw_bars(time: Axes, share: Axes, stack: Stack) -> None:
     share.set_yticks([])
     for i, bar in enumerate(stack.bars):
         if bar.phases:
-            _draw_bar(time, i, bar.phases, 1.0, end)
-            _draw_bar(share, i, bar.phases, 100 / bar.total, 100.0)
+            _draw_bar(time, i, bar.phases, min(1.0, end / bar.total))
+            _draw_bar(share, i, bar.phases, 100 / bar.total)
             _number(time, i, bar, end)
         else:
             time.text(
@@ -162,25 +163,23 @@ def _draw_bars(time: Axes, share: Axes, stack: Stack) -> None:
                 va="center",
                 color=style.FAINT,
             )
-    _axis(time, share, bool(totals))
+    _axis(time, share, named=last)
 
 
-def _axis(time: Axes, share: Axes, any_bar: bool) -> None:
-    for axes, name in ((time, "time"), (share, "share of the time (%)")):
-        axes.set_xlabel(name, fontsize=6.5, labelpad=1.5)
-        axes.tick_params(axis="x", labelsize=6, pad=1.5)
-    time.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
-    time.xaxis.set_major_formatter(EngFormatter("s", sep=" "))
-    share.set_xticks([0, 50, 100], ["0", "50", "100"])
-    if not any_bar:
-        time.set_xticks([])
-        share.set_xticks([])
+def _axis(time: Axes, share: Axes, *, named: bool) -> None:
+    """Times have a scale in each block and no ticks, for each bar has its number; shares have one scale in all."""
+    time.set_xticks([])
+    share.set_xticks([0, 50, 100], ["0", "50", "100"] if named else [""] * 3)
+    share.tick_params(axis="x", labelsize=6, pad=1.5, length=2.5 if named else 0)
+    if named:
+        time.set_xlabel("time", fontsize=6.5, labelpad=1.5)
+        share.set_xlabel("share of the time (%)", fontsize=6.5, labelpad=1.5)
 
 
-def _draw_bar(axes: Axes, row: int, phases: Mapping[str, float], scale: float, end: float) -> None:
+def _draw_bar(axes: Axes, row: int, phases: Mapping[str, float], scale: float) -> None:
     at = 0.0
     for phase, fill in FILLS.items():
-        length = min(phases[phase] * scale, end - at)
+        length = phases[phase] * scale
         if length <= 0:
             continue
         box = (at, row + 0.12), length, 0.76
@@ -193,7 +192,7 @@ def _draw_bar(axes: Axes, row: int, phases: Mapping[str, float], scale: float, e
 
 
 def _number(axes: Axes, row: int, bar: Bar, end: float) -> None:
-    """The bar's length in words at its end; a gap near the end of one that is cut."""
+    """The bar's length in words at its end; a gap near the end of one that is drawn shorter."""
     if bar.total > end * 1.0001:
         x, tilt = 0.9 * end, 0.03 * end
         corners = [(x - tilt, row + 0.97), (x + tilt, row + 0.03), (x + 3 * tilt, row + 0.03), (x + tilt, row + 0.97)]
@@ -246,7 +245,7 @@ def _draw_box(axes: Axes, x: float, y: float, fill: Fill, phase: str) -> None:
 
 
 def _table(stacks: Sequence[Stack], names: Sequence[str]) -> Table:
-    columns = ["experiment", *names, "status", "reason", "n_ok"]
+    columns = ["experiment", *names, "id", "status", "reason", "n_ok", "iterations"]
     columns += [*(f"{phase}_s" for phase in PHASES), "sum_s", "phase_total_s", *(f"{phase}_share" for phase in PHASES)]
     out: list[dict[str, Any]] = []
     for stack in stacks:
@@ -254,7 +253,8 @@ def _table(stacks: Sequence[Stack], names: Sequence[str]) -> Table:
             out.append(
                 {"experiment": stack.group.experiment}
                 | {n: bar.point.get(n) for n in names}
-                | {n: bar.point[n] for n in ("status", "reason", "n_ok")}
+                | {n: bar.point[n] for n in ("id", "status", "reason", "n_ok")}
+                | {"iterations": _count(bar)}
                 | {f"{phase}_s": bar.phases.get(phase) for phase in PHASES}
                 | {"sum_s": bar.total if bar.phases else None, "phase_total_s": bar.point["phase_total"]}
                 | {f"{phase}_share": bar.phases[phase] / bar.total if bar.phases else None for phase in PHASES}
@@ -276,11 +276,30 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
     return (
         "Where the time of a call goes. Measured in an instrumented pass of its own, so that the clocks that it reads "
         "do not touch the times of the other figures. Each bar is of the rank whose total is the largest; its phases "
-        f"are {over} of each launch's median over the instrumented iterations, without confidence limits. Each phase "
+        f"are {over} of each launch's median over the instrumented iterations{_iterations(bars)}, without confidence "
+        "limits. Each phase "
         "is a median of its own, so a bar may differ from the median total (in the CSV); the number is the bar's "
         "length. "
         "Right: the same bars as shares of their length. Wait: for messages of other ranks; other: what the pass could "
         "not attribute. The library's algorithms cannot be instrumented. "
-        + ("Bars with a gap are cut, so that the others can be read. " if cut else "")
+        + (
+            "Bars with a gap are drawn shorter, in their own proportions, so that the others can be read. "
+            if cut
+            else ""
+        )
         + f"n = {drawn} of {len(bars)} points that can be instrumented are drawn. {machine(cube)}"
     )
+
+
+def _count(bar: Bar) -> int | None:
+    n = bar.point["phase_iterations"]
+    return int(n) if bar.phases and n is not None else None
+
+
+def _iterations(bars: Sequence[Bar]) -> str:
+    """How many iterations stand behind a bar, if the cube knows."""
+    n = sorted({count for bar in bars if (count := _count(bar))})
+    if not n:
+        return ""
+    spread = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}, by point"
+    return f" (at least {spread}, in the launch with the fewest)"

@@ -26,12 +26,13 @@ from collpress.figures.drawing import Drawing, Table
 from collpress.figures.marks import MARKS, said
 from collpress.figures.placing import Places
 
-_LEFT, _PANEL, _HEIGHT, _ABOVE, _BELOW, _NOTE = 0.44, 2.8, 1.75, 0.14, 0.36, 0.115
+_LEFT, _PANEL, _ABOVE, _TICKS, _AXIS, _NOTE = 0.44, 2.8, 0.13, 0.15, 0.17, 0.115
+_HEIGHT: Mapping[style.Width, float] = {"double": 1.75, "single": 1.32}
 _ENTRY_H, _SAMPLE = 0.15, 0.26
 """Inches."""
 _ABSOLUTE = "message_max_error_absolute"
 _NEEDED = ("raw_bytes", "compressed_bytes", "message_psnr", _ABSOLUTE, "n_ok")
-_COLUMNS = ("status", "reason", "bits_per_value", "message_psnr_db", "exact", "pareto", "n_ok")
+_COLUMNS = ("id", "status", "reason", "bits_per_value", "message_psnr_db", "exact", "pareto", "n_ok")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     codecs = list(dict.fromkeys(str(p["codec"]) for panel in panels for p in panel.group.points))
     looks = {codec: style.nth(place) for place, codec in enumerate(codecs)}
     full = [panel for panel in panels if panel.lines]
-    blocks = [_block(panel, looks) for panel in full or panels]
+    blocks = [_block(panel, looks, _HEIGHT[width]) for panel in full or panels]
     notes = [] if panels else ["No point of this campaign compresses: there is neither a rate nor a distortion."]
     if full:  # a figure of empty panels only says below each why
         notes += omissions([panel.group for panel in panels if panel not in full])
@@ -124,18 +125,20 @@ def _note_lines(panel: Panel) -> list[str]:
     return wrapped("Not drawn: " + "; ".join(panel.notes), 6, WIDTH) if panel.notes else []
 
 
-def _block(panel: Panel, looks: Mapping[str, tuple[str, str]]) -> Block:
+def _block(panel: Panel, looks: Mapping[str, tuple[str, str]], high: float) -> Block:
     notes = _note_lines(panel)
 
-    def put(figure: Figure, left: float, top: float) -> None:
-        axes = style.axes_at(figure, left + _LEFT, top + _ABOVE, _PANEL, _HEIGHT)
+    def put(figure: Figure, left: float, top: float, last: bool) -> None:
+        axes = style.axes_at(figure, left + _LEFT, top + _ABOVE, _PANEL, high)
         _draw_panel(axes, panel, looks)
+        if last:
+            axes.set_xlabel("bits per value", labelpad=1.5)
         for i, line in enumerate(notes):
-            at = top + _ABOVE + _HEIGHT + _BELOW + _NOTE * i
+            at = top + _ABOVE + high + _TICKS + (_AXIS if last else 0.0) + _NOTE * i
             style.text_at(figure, left, at, line, fontsize=6, color=style.FAINT)
 
-    height = _ABOVE + _HEIGHT + _BELOW + _NOTE * len(notes)
-    return Block(panel.group.experiment, panel.group.title, height, put)
+    height = _ABOVE + high + _TICKS + _NOTE * len(notes)
+    return Block(panel.group.experiment, panel.group.title, height, _AXIS, put)
 
 
 def _draw_panel(axes: Axes, panel: Panel, looks: Mapping[str, tuple[str, str]]) -> None:
@@ -145,8 +148,8 @@ def _draw_panel(axes: Axes, panel: Panel, looks: Mapping[str, tuple[str, str]]) 
     bottom, top = _limits([m.psnr for m in marks if m.psnr < inf])
     axes.set(xlim=(0, right), ylim=(bottom, top))
     axes.set_xticks([t for t in _bit_ticks(own) if t <= right])
-    axes.set_xlabel("bits per value", labelpad=2)
-    axes.set_ylabel("PSNR of the message (dB)", labelpad=3)
+    axes.tick_params(axis="x", pad=2)
+    axes.set_ylabel("PSNR of the message (dB)", labelpad=3, fontsize=7)
     axes.axvline(own, color=style.FAINT, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1)
     if not marks:
         axes.set_yticks([])
@@ -283,7 +286,7 @@ def _table(panels: Sequence[Panel], names: Sequence[str]) -> Table:
             out.append(
                 {"experiment": panel.group.experiment}
                 | {n: point.get(n) for n in names}
-                | {n: point[n] for n in ("status", "reason", "n_ok")}
+                | {n: point[n] for n in ("id", "status", "reason", "n_ok")}
                 | {
                     "bits_per_value": mark.bits if mark else None,
                     "message_psnr_db": mark.psnr if mark and mark.psnr < inf else None,

@@ -1,7 +1,8 @@
 """The provenance of a figure: made once, written inside the PNG, SVG and PDF, and read back from them.
 
 Inside: PNG as the tEXt chunk `collpress`, SVG as the Dublin Core description, PDF as the keywords of its information
-dictionary; always the same JSON, in ASCII. No moment of now is in it: a redraw of the same cube gives the same bytes.
+dictionary; always the same JSON, in ASCII. The caption keeps its signs: as an iTXt chunk in a PNG, as
+UTF-16 in a PDF. No moment of now is in it: a redraw of the same cube gives the same bytes.
 """
 
 from __future__ import annotations
@@ -78,13 +79,13 @@ def metadata(suffix: str, content: Stamp, caption: str) -> dict[str, Any]:
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, allow_nan=False)
     title = f"collpress: {content['figure']} of {content['campaign']} on {content['platform']}"
     if suffix == "png":
-        return {"Title": title, "Description": _ascii(caption), "Software": "collpress", "collpress": text}
+        return {"Title": title, "Description": caption, "Software": "collpress", "collpress": text}
     if suffix == "svg":
         return {"Title": title, "Description": text, "Creator": "collpress", "Date": None, "Format": "image/svg+xml"}
     if suffix == "pdf":
         return {
             "Title": title,
-            "Subject": _ascii(caption),
+            "Subject": caption,
             "Keywords": text,
             "Creator": "collpress",
             "CreationDate": None,
@@ -126,7 +127,3 @@ def _from_pdf(data: bytes) -> str | None:
     """A literal string of the information dictionary: `\\(`, `\\)` and `\\\\` are escaped in it."""
     found = re.search(rb"/Keywords \(((?:\\.|[^\\)])*)\)", data, re.DOTALL)
     return re.sub(rb"\\(.)", rb"\1", found.group(1)).decode("ascii") if found else None
-
-
-def _ascii(text: str) -> str:
-    return text.encode("ascii", "replace").decode("ascii")
