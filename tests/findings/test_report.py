@@ -55,7 +55,7 @@ def test_every_finding_has_the_fields_of_the_contract(folder: Path, tmp_path: Pa
     assert data["command"] == "./run collpress findings synthetic --platform fabricated"
     for finding in data["findings"]:
         assert list(finding) == [
-            "rule", "verdict", "text", "value", "unit", "low", "high", "confidence", "points"
+            "rule", "verdict", "text", "value", "unit", "low", "high", "confidence", "choices", "points"
         ]  # fmt: skip
 
 

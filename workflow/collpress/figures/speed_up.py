@@ -299,10 +299,10 @@ def _caption(cube: xr.DataTree, found: Sequence[Payoff]) -> str:
     faster, slower = (sum(r.shown == word for r in compared) for word in ("greater", "less"))
     return (
         "Speed-up of a codec inside a collective: the time of a reference over the time with the codec. Filled dots: "
-        f"the reference is {baselines([p.plain for p in found])}{_mixed(found)}; hollow diamonds: the library's choice, "
-        f"which compresses nothing. {ratio_statistic(cube)} Each codec is judged alone: of {len(compared)} compared with "
-        f"the filled dots' reference {faster} are shown to be faster and {slower} slower. Break-even link rate of a "
-        f"rank: {FORMULA}, where {ASSUMPTIONS}. t is of the rank that took longest, w of rank 0. {_limits(found)} "
+        f"the reference is {baselines([p.plain for p in found])}{_mixed(found)}; hollow diamonds: the library's "
+        f"choice, which compresses nothing. {ratio_statistic(cube)} Each codec is judged alone: of {len(compared)} "
+        f"compared with the filled dots' reference {faster} are shown to be faster and {slower} slower. Break-even link "
+        f"rate of a rank: {FORMULA}, where {ASSUMPTIONS}. t is of the rank that took longest, w of rank 0. {_limits(found)} "
         f"Dashed: links of {', '.join(map(str, LINK_RATES))} Gbit/s, as far as their numbers have room. {machine(cube)}"
     )
 
@@ -314,9 +314,10 @@ def _mixed(found: Sequence[Payoff]) -> str:
 
 
 def _limits(found: Sequence[Payoff]) -> str:
-    sure = [p.break_even.confidence for p in found if p.break_even and p.break_even.confidence is not None]
+    rates = [p.break_even for p in found if p.break_even is not None and p.break_even.value]
+    sure = [rate.confidence for rate in rates if rate.confidence is not None]
     if not sure:
-        return "Dots: one launch, no limits."
+        return "Dots: one launch, no limits." if rates else "No rate is known."
     return (
         "Dots: medians of the launches' quotients; bars: order statistics of the launches, which hold the median with "
         f"{100 * min(sure):.4g} % (exact binomial)."

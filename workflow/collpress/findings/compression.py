@@ -158,7 +158,7 @@ def _rates(members: Sequence[Payoff]) -> Finding:
         text = f"{name}: {said}{_where(worst)}"
     else:
         at_worst = f"{_pays(low)} at worst" if low.value else "saves no bytes at worst"
-        text = f"{name}: {at_worst}{_where(worst)}, below {words.gbit(high)} at best{_where(best)}"
+        text = f"{name}: {at_worst}{_where(worst)}; below {words.gbit(high)} at best{_where(best)}"
     verdict = "rate" if low.value else "no bytes saved"
     return Finding(BREAK_EVEN, verdict, text, points, low.value, low.low, low.high, low.confidence, "byte/s")
 
@@ -168,4 +168,4 @@ def _pays(rate: Rate) -> str:
 
 
 def _where(payoff: Payoff) -> str:
-    return f" at {words.place({n: payoff.point.factors[n] for n in _SERIES})}"
+    return f", at {words.place({n: payoff.point.factors[n] for n in _SERIES})}"
