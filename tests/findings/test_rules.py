@@ -36,7 +36,8 @@ def contest(default_s: Sequence[float], rival_s: Sequence[float]) -> tuple[Campa
 @pytest.mark.parametrize(
     ("default_s", "rival_s", "verdict", "together", "cell"),
     [
-        (SLOW, FAST, "rival faster", "is faster than the library's choice in 1 of 1 case; the largest ratio is 1.96 (1.89",
+        (SLOW, FAST, "rival faster", "is faster than the library's choice in 1 of 1 case;"
+         " the largest ratio is 1.96 (1.89",
          "ring (reference), the best of 1 rival, is 1.96 times as fast as the library's choice (1.89 to"),
         (FAST, SLOW, "default faster", "is faster than the best rival in 1 of 1 case; the nearest takes 1.96 times",
          "ring (reference), the best of 1 rival, takes 1.96 times as long as the library's choice (1.89 to 2.04, with"),
@@ -160,7 +161,8 @@ def test_of_several_reasons_the_commonest_is_told_with_its_points(tmp_path: Path
     first, cell = told(compression.codec_over_none, campaign, tmp_path)
     assert first.text == "nowhere are a codec and the same algorithm without compressing both ok"
     assert cell.text.endswith(
-        "none of 3 codec settings is ok, most often, 2 times, unsupported: no float32 (bf16 in the ring, zfp in the ring)"
+        "none of 3 codec settings is ok, most often, 2 times, unsupported: no float32 "
+        "(bf16 in the ring, zfp in the ring)"
     )
     assert len(cell.points) == 3
 

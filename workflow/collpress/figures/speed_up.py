@@ -301,8 +301,9 @@ def _caption(cube: xr.DataTree, found: Sequence[Payoff]) -> str:
         "Speed-up of a codec inside a collective: the time of a reference over the time with the codec. Filled dots: "
         f"the reference is {baselines([p.plain for p in found])}{_mixed(found)}; hollow diamonds: the library's "
         f"choice, which compresses nothing. {ratio_statistic(cube)} Each codec is judged alone: of {len(compared)} "
-        f"compared with the filled dots' reference {faster} are shown to be faster and {slower} slower. Break-even link "
-        f"rate of a rank: {FORMULA}, where {ASSUMPTIONS}. t is of the rank that took longest, w of rank 0. {_limits(found)} "
+        f"compared with the filled dots' reference {faster} are shown to be faster and {slower} slower. "
+        f"Break-even link rate of a rank: {FORMULA}, where {ASSUMPTIONS}. "
+        f"t is of the rank that took longest, w of rank 0. {_limits(found)} "
         f"Dashed: links of {', '.join(map(str, LINK_RATES))} Gbit/s, as far as their numbers have room. {machine(cube)}"
     )
 
