@@ -15,7 +15,11 @@ ALIKE: dict[str, Any] = {
     "measure": {"warmup": ["5"], "at_most": ["0.2"]},
     "hardware": {"cpu_model": "A", "cpus": 2, "memory_bytes": 1 << 30},
     "world": {"hosts": ["node"], "mpi_libraries": ["Open MPI v5"]},
+    "load": {"launches": 5, "cpus": 2, "load_average": [0.5, 1.4], "runnable": [1, 3]},
 }
+
+
+BUSY = ALIKE["load"]
 
 
 def cube(schema: int = 1, launches: int = 5, **changes: Any) -> xr.DataTree:
@@ -43,6 +47,9 @@ def test_cubes_that_were_measured_alike_need_no_warning_even_with_another_mpi() 
         ({"measure": None}, "cube B does not tell the measure settings"),
         ({"measure": {}}, "cube B does not tell the measure settings"),
         ({"hardware": None}, "cube B does not tell the machine"),
+        ({"load": None}, "cube B does not tell the load of the machine"),
+        ({"load": BUSY | {"load_average": [0.5, 2.1]}}, "while B was measured: load 0.5 to 2.1 on 2 CPUs when"),
+        ({"load": BUSY | {"load_average": [1.6, 1.9]}}, "not equally busy: A load 0.5 to 1.4 on 2 CPUs when launches"),
     ],
 )
 def test_each_difference_that_spoils_a_comparison_is_told(change: dict[str, Any], told: str) -> None:
@@ -56,6 +63,6 @@ def test_datasets_that_only_one_uses_are_no_difference() -> None:
 
 def test_a_cube_without_provenance_is_not_taken_for_alike() -> None:
     silent = xr.DataTree(xr.Dataset(attrs={"schema_version": 1, "launches": 5}))
-    assert len(differences(silent, silent)) == 3
+    assert len(differences(silent, silent)) == 4
     damaged = xr.DataTree(xr.Dataset(attrs={"schema_version": 1, "launches": 5, "provenance": "{"}))
-    assert len(differences(damaged, silent)) == 3
+    assert len(differences(damaged, silent)) == 4

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from synthetic_campaign import PHASES, Campaign, failing, taking
 from unwritten import unwritten
 
-from collpress.analysis.payoff import Payoff, break_even_rate, payoffs
+from collpress.analysis.payoff import Payoff, Rate, baseline, break_even_rate, payoffs
 from collpress.analysis.points import points
 from collpress.errors import CollpressError
 
@@ -51,13 +51,71 @@ def test_a_codec_is_measured_against_the_same_algorithm_and_against_the_librarys
 def test_the_break_even_rate_is_bytes_saved_over_codec_time(tmp_path: Path) -> None:
     campaign = with_references()
     campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST, **sent(4000, 2.0, 0.5)))
-    assert paid(tmp_path, campaign).break_even == (9000 - 4000) / (2.0 + 0.5)
+    assert rate_of(paid(tmp_path, campaign)) == (9000 - 4000) / (2.0 + 0.5)
+
+
+def rate_of(found: Payoff) -> float | None:
+    return found.break_even.value if found.break_even else None
+
+
+def test_the_rate_is_that_of_the_median_launch_with_the_extremes_of_five_as_limits(tmp_path: Path) -> None:
+    campaign = with_references()
+    seconds = [1.0, 2.0, 4.0, 5.0, 10.0]
+    campaign.add("e", **RING, codec="bf16", outcome=lambda n: taking(*FAST)(n) | sent(4000, seconds[n] - 0.5, 0.5))
+    rate = paid(tmp_path, campaign).break_even
+    assert rate is not None
+    assert (rate.value, rate.low, rate.high, rate.confidence) == (1250.0, 500.0, 5000.0, 0.9375)
+
+
+def test_one_launch_gives_a_rate_without_limits(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("e", **RING, outcome=taking(10.0, **sent(9000, 0.0, 0.0)))
+    campaign.add("e", **RING, codec="bf16", outcome=taking(5.0, **sent(4000, 2.0, 0.5)))
+    assert paid(tmp_path, campaign).break_even == Rate(2000.0)
+
+
+@pytest.mark.parametrize(
+    ("reference", "algorithm", "words"),
+    [
+        (taking(*FAST), "reference:ring", "the plain ring"),
+        (failing("crashed", "signal 11"), "compressed:ring", "the ring with an identity codec, which copies"),
+        (None, "compressed:ring", "the ring with an identity codec, which copies"),
+    ],
+)
+def test_the_plain_algorithm_is_the_reference_where_it_is_ok_and_else_the_identity_codec(
+    tmp_path: Path, reference: Any, algorithm: str, words: str
+) -> None:
+    campaign = with_references()
+    if reference is not None:
+        campaign.add("e", **RING | {"algorithm": "reference:ring"}, outcome=reference)
+    campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST, **sent(4000, 2.0, 0.5)))
+    found = paid(tmp_path, campaign)
+    assert found.plain is not None
+    assert (found.plain.factors["algorithm"], baseline(found.plain)) == (algorithm, words)
+    assert rate_of(found) == 2000.0
+    assert found.over_plain is not None
+    assert found.over_plain.value == pytest.approx(1.0 if algorithm == "reference:ring" else 10.2 / 5.2)
+
+
+def test_a_reference_alone_tells_no_wire_bytes(tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    campaign.add("e", **RING | {"algorithm": "reference:ring"}, outcome=taking(*FAST))
+    campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST, **sent(4000, 2.0, 0.5)))
+    found = paid(tmp_path, campaign)
+    assert found.over_plain is not None
+    assert found.break_even is None
+
+
+def test_a_cube_without_the_phases_of_each_launch_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    group = unwritten(with_references(), tmp_path)["e"].to_dataset()
+    with pytest.raises(CollpressError, match=r"no phases of each launch[\s\S]*collpress cube"):
+        payoffs(group.drop_vars("phase_time_launch"))
 
 
 def test_a_codec_that_saves_no_bytes_pays_at_no_rate(tmp_path: Path) -> None:
     campaign = with_references()
     campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST, **sent(9500, 2.0, 0.5)))
-    assert paid(tmp_path, campaign).break_even == 0
+    assert paid(tmp_path, campaign).break_even == Rate(0.0)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,12 @@ def test_what_is_not_known_is_null_or_absent_and_never_made_up(tmp_path: Path) -
     assert (said["measure"], said["datasets"]) == ({}, None)
 
 
+def test_the_load_that_launches_saw_is_in_the_provenance(tmp_path: Path) -> None:
+    folder = small().write(tmp_path)
+    load = json.loads(build_cube(folder, root=folder).attrs["provenance"])["load"]
+    assert load == {"launches": 5, "cpus": None, "load_average": [0.4, 0.4], "runnable": [3, 3]}
+
+
 @pytest.mark.parametrize("text", ["{", "{}", '{"datasets": [1]}'])
 def test_a_damaged_inventory_is_a_message(text: str, tmp_path: Path) -> None:
     path = tmp_path / "inventory.json"

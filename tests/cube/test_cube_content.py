@@ -105,6 +105,9 @@ def test_numbers_are_those_of_the_records(tmp_path: Path) -> None:
     assert dataset["phase_time"].sel(phase="compress").item() == pytest.approx(
         np.median([r["phases_s"]["compress"] for r in campaign.records])
     )
+    each = dataset["phase_time_launch"].sel(phase="send").squeeze()
+    assert each.dims == ("launch",)
+    assert each.values.tolist() == [r["phases_s"]["send"] for r in campaign.records]
 
 
 def test_every_point_is_named_by_the_id_and_key_of_the_plan(tmp_path: Path) -> None:

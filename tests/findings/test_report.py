@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xarray as xr
 from synthetic_campaign import Campaign, failing, quick, small
 
 from collpress.cli import main
@@ -55,7 +56,7 @@ def test_every_finding_has_the_fields_of_the_contract(folder: Path, tmp_path: Pa
     assert data["command"] == "./run collpress findings synthetic --platform fabricated"
     for finding in data["findings"]:
         assert list(finding) == [
-            "rule", "verdict", "text", "value", "unit", "low", "high", "confidence", "points"
+            "rule", "verdict", "text", "value", "unit", "low", "high", "confidence", "choices", "points"
         ]  # fmt: skip
 
 
@@ -102,8 +103,46 @@ def test_a_changed_record_changes_the_findings(folder: Path, tmp_path: Path) -> 
 
 def test_the_headlines_sum_up_their_rules(folder: Path) -> None:
     told = findings(open_cube(folder / "cube.nc"))
-    assert [f.rule for f in headlines(told)] == ["best_over_default", "codec_over_none", "error_over_bound"]
+    assert [f.rule for f in headlines(told)] == [
+        "best_over_default", "codec_over_default", "codec_over_none", "error_over_bound"
+    ]  # fmt: skip
     assert len(told) == len(RULES)
+
+
+@pytest.mark.parametrize(
+    ("loads", "told", "warned"),
+    [
+        ([0.4], "Load 0.4 on 2 CPUs when launches began", False),
+        ([4.3, 6.3], "Load 4.3 to 6.3 on 2 CPUs when launches began", True),
+        ([None], None, False),
+    ],
+)
+def test_the_page_tells_how_busy_the_machine_was_and_how_to_show_a_point(
+    tmp_path: Path, loads: list[float | None], told: str | None, warned: bool
+) -> None:
+    cube = busy(tmp_path, loads)
+    content = {"campaign": "c", "platform": "p", "launches": 2, "cube": {"sha256": "0"}, "command": "./run"}
+    text = page(cube, content, [])
+    assert told in text if told else "Load" not in text
+    assert ("more wanted to run than there are CPUs" in text) is warned
+    assert "`./run collpress show c/p:ID`" in text
+
+
+def busy(root: Path, loads: list[float | None]) -> xr.DataTree:
+    """The cube of launches that each saw one of `loads`, on made-up hardware of two CPUs."""
+    campaign = Campaign(launches=len(loads))
+    campaign.add("e")
+    directory = campaign.write(root)
+    journal = next(directory.glob("batches/*/journal-1.jsonl"))
+    lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if line["kind"] == "launch":
+            line["load_average"] = loads[line["launch"]]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    machine = {"host": "node-a", "git": None, "machine": {"cpus": 2, "cpu_model": "made up"}}
+    (journal.parent / "provenance.json").write_text(json.dumps(machine), encoding="utf-8")
+    build_cube(directory, root=directory)
+    return open_cube(directory / "cube.nc")
 
 
 def test_one_launch_is_said_to_show_no_difference(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from collpress.findings.rules import RULES, Find
 
 SLOW, FAST, BETWEEN = (10.0, 10.1, 10.2, 10.3, 10.4), (5.0, 5.1, 5.2, 5.3, 5.4), (4.0, 9.0, 10.0, 11.0, 20.0)
 RING = {"algorithm": "compressed:ring", "dataset": "colpex/theta"}
+COPY = "the ring with an identity codec, which copies"
 CODEC = {"raw_bytes": 1000, "compressed_bytes": 500, "ratio": 2.0}
 
 
@@ -35,10 +36,11 @@ def contest(default_s: Sequence[float], rival_s: Sequence[float]) -> tuple[Campa
 @pytest.mark.parametrize(
     ("default_s", "rival_s", "verdict", "together", "cell"),
     [
-        (SLOW, FAST, "rival faster", "is faster than the library's choice in 1 of 1 case, 1.96 times as fast at most",
+        (SLOW, FAST, "rival faster", "is faster than the library's choice in 1 of 1 case;"
+         " the largest ratio is 1.96 (1.89",
          "ring (reference), the best of 1 rival, is 1.96 times as fast as the library's choice (1.89 to"),
         (FAST, SLOW, "default faster", "is faster than the best rival in 1 of 1 case; the nearest takes 1.96 times",
-         "ring (reference), the best of 1 rival, takes 1.96 times as long as the library's choice (1.89 to 2.04 with"),
+         "ring (reference), the best of 1 rival, takes 1.96 times as long as the library's choice (1.89 to 2.04, with"),
         (SLOW, BETWEEN, "no difference", "no algorithm is shown to be faster than the library's choice in 1 case",
          "no difference shown between the library's choice and ring (reference), the best of 1 rival; ratio 1.02 ("),
         ((10.0,), (1.0,), "unknown", "too few launches to show a difference to the library's choice",
@@ -108,10 +110,10 @@ def coded(plain_s: Sequence[float], codec_s: Sequence[float], wire: int = 4000) 
 @pytest.mark.parametrize(
     ("plain_s", "codec_s", "verdict", "together", "cell"),
     [
-        (SLOW, FAST, "pays", "a codec is faster than the same without a codec in 1 of 1 case, 1.96 times as fast",
-         "bf16 in the ring, the fastest of 2 codec settings, is 1.96 times as fast as the same without a codec ("),
+        (SLOW, FAST, "pays", f"a codec is faster than {COPY} in 1 of 1 case; the largest ratio is 1.96 (",
+         f"bf16 in the ring, the fastest of 2 codec settings, is 1.96 times as fast as {COPY} ("),
         (FAST, SLOW, "does not pay", "no codec pays in 1 case; the nearest takes 1.96 times as long",
-         "bf16 in the ring, the fastest of 2 codec settings, takes 1.96 times as long as the same without a codec ("),
+         f"bf16 in the ring, the fastest of 2 codec settings, takes 1.96 times as long as {COPY} ("),
         (SLOW, BETWEEN, "no difference", "no codec is shown to pay in 1 case; the nearest has 1.02 times the speed",
          "no difference shown: bf16 in the ring, the fastest of 2 codec settings, has 1.02 times the speed of the"),
         ((10.0,), (1.0,), "unknown", "too few launches to show whether a codec pays in 1 case",
@@ -128,7 +130,8 @@ def test_where_a_codec_pays(
     assert second.text.startswith(f"allreduce, colpex/theta, 1 MiB, 4 ranks: {cell}")
     assert [p.id for p in second.points] == [best["id"], plain["id"]]
     if len(plain_s) > 1:
-        assert second.confidence == pytest.approx(1 - 0.05 / 2)
+        assert (second.confidence, second.choices) == (pytest.approx(1 - 0.05 / 2), 2)
+        assert "95 % after the choice of the best of 2)" in second.text
 
 
 def test_over_the_librarys_choice_another_reference_decides(tmp_path: Path) -> None:
@@ -144,16 +147,42 @@ def test_over_the_librarys_choice_another_reference_decides(tmp_path: Path) -> N
 def test_codecs_that_all_failed_are_told(tmp_path: Path) -> None:
     campaign = Campaign(launches=2)
     campaign.add("e", **RING)
-    campaign.add("e", **RING, codec="bf16", outcome=failing("crashed", "signal 11"))
+    coded_point = campaign.add("e", **RING, codec="bf16", outcome=failing("crashed", "signal 11"))
     _, cell = told(compression.codec_over_none, campaign, tmp_path)
     assert (cell.verdict, cell.value) == ("not compared", None)
-    assert "none of 1 codec setting is ok" in cell.text
+    assert "none of 1 codec setting is ok, crashed: signal 11 (bf16 in the ring)" in cell.text
+    assert coded_point["id"] in [p.id for p in cell.points]
+
+
+def test_of_several_reasons_the_commonest_is_told_with_its_points(tmp_path: Path) -> None:
+    campaign = Campaign(launches=2)
+    for codec, why in (("bf16", "no float32"), ("int8", "too slow"), ("zfp", "no float32")):
+        campaign.add("e", **RING, codec=codec, unsupported=why)
+    first, cell = told(compression.codec_over_none, campaign, tmp_path)
+    assert first.text == "nowhere are a codec and the same algorithm without compressing both ok"
+    assert cell.text.endswith(
+        "none of 3 codec settings is ok, most often, 2 times, unsupported: no float32 "
+        "(bf16 in the ring, zfp in the ring)"
+    )
+    assert len(cell.points) == 3
+
+
+def test_rivals_that_all_failed_are_named_with_their_reason(tmp_path: Path) -> None:
+    campaign = Campaign(launches=2)
+    campaign.add("e")
+    rival = campaign.add("e", algorithm="reference:ring", outcome=failing("crashed", "signal 11"))
+    _, cell = told(default.best_over_default, campaign, tmp_path)
+    assert cell.text.endswith("none of 1 rival is ok, crashed: signal 11 (ring (reference))")
+    assert [p.id for p in cell.points] == [rival["id"]]
 
 
 def test_a_campaign_without_codecs_says_nothing_of_them(tmp_path: Path) -> None:
     campaign, _, _ = contest(SLOW, FAST)
     for find in (compression.codec_over_none, compression.codec_over_default, compression.break_even):
         assert told(find, campaign, tmp_path) == []
+
+
+R40, R64 = (f"{rate} Gbit/s per rank ({rate} to {rate})" for rate in ("4.0e-05", "6.4e-05"))
 
 
 def priced(*wires: int) -> Campaign:
@@ -170,27 +199,23 @@ def priced(*wires: int) -> Campaign:
 
 
 @pytest.mark.parametrize(
-    ("wires", "verdict", "low", "high", "words"),
+    ("wires", "verdict", "value", "words"),
     [
-        (
-            (4000, 1000),
-            "rate",
-            5000.0,
-            8000.0,
-            "pays below 4.00e-05 Gbit/s per rank at worst (1 KiB, 4 ranks), 6.40e-05",
-        ),
-        ((4000, 4000), "rate", 5000.0, 5000.0, "pays below 4.00e-05 Gbit/s per rank (1 KiB, 4 ranks)"),
-        ((9000, 1000), "no bytes saved", 0.0, 8000.0, "saves no bytes at worst (1 KiB, 4 ranks), 6.40e-05 Gbit/s per"),
-        ((9000, 9900), "no bytes saved", 0.0, 0.0, "saves no bytes, so it pays at no link rate"),
+        ((4000, 1000), "rate", 5000.0,
+         f"would pay below {R40} at worst, at 1 KiB, 4 ranks; below {R64} at best, at 2 KiB, 4 ranks"),
+        ((4000, 4000), "rate", 5000.0, f"would pay below {R40}, at 1 KiB, 4 ranks"),
+        ((9000, 1000), "no bytes saved", 0.0, f"saves no bytes at worst, at 1 KiB, 4 ranks; below {R64} at best"),
+        ((9000, 9900), "no bytes saved", 0.0, "saves no bytes, so it would pay at no link rate"),
     ],
-)
+)  # fmt: skip
 def test_break_even_rates_are_told_by_their_extremes_and_never_averaged(
-    tmp_path: Path, wires: tuple[int, ...], verdict: str, low: float, high: float, words: str
+    tmp_path: Path, wires: tuple[int, ...], verdict: str, value: float, words: str
 ) -> None:
     (finding,) = told(compression.break_even, priced(*wires), tmp_path)
-    assert (finding.verdict, finding.low, finding.high, finding.unit) == (verdict, low, high, "byte/s")
+    assert (finding.verdict, finding.value, finding.unit) == (verdict, value, "byte/s")
     assert f"bf16 in the ring, allreduce, colpex/theta: {words}" in finding.text
-    assert finding.confidence is None
+    limits = (5000.0, 5000.0, 0.5) if value else (None, None, None)
+    assert (finding.low, finding.high, finding.confidence) == limits
 
 
 def test_a_codec_whose_phases_are_unknown_has_no_rate(tmp_path: Path) -> None:
@@ -268,10 +293,31 @@ def test_noisy_points_are_counted_and_the_widest_is_named(tmp_path: Path) -> Non
     campaign.add("e", outcome=taking(1.0, 1.0, 1.0))
     campaign.add("e", algorithm="library:ring", outcome=taking(1.0, 1.0, 1.1, noisy=True))
     wide = campaign.add("e", algorithm="reference:ring", outcome=taking(0.5, 1.0, 3.0, noisy=True))
-    (finding,) = told(coverage.noisy, campaign, tmp_path)
+    first, finding = told(coverage.noisy, campaign, tmp_path)
+    assert (first.verdict, first.value) == ("many noisy", 2.0)
+    assert first.text == "2 of 3 ok points (66.7 %) missed the asked precision in some launch"
     assert (finding.verdict, finding.value, finding.points[0].id) == ("noisy", 2.0, wide["id"])
     assert "2 of 3 ok points missed the asked precision" in finding.text
     assert "0.500 to 3.00 of their median, at ring (reference)" in finding.text
+
+
+@pytest.mark.parametrize(("quiet", "headline"), [(2, True), (3, False)])
+def test_noise_is_a_headline_above_a_quarter_of_the_ok_points(tmp_path: Path, quiet: int, headline: bool) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("e", outcome=taking(1.0, noisy=True))
+    for n in range(quiet):
+        campaign.add("e", message_bytes=8 << n, outcome=taking(1.0))
+    groups = [child.to_dataset() for child in unwritten(campaign, tmp_path).children.values()]
+    rule = next(rule for rule in RULES if rule.find is coverage.noisy)
+    assert rule.headline(rule.find(groups)[0]) is headline
+
+
+def test_how_many_cases_chance_would_show_is_told_for_the_judged_ones_only(tmp_path: Path) -> None:
+    campaign, _, _ = contest(SLOW, FAST)
+    campaign.add("e", message_bytes=8, outcome=failing("crashed", "signal 11"))
+    campaign.add("e", message_bytes=8, algorithm="reference:ring")
+    rule = RULES[0]
+    assert rule.extent(told(rule.find, campaign, tmp_path)).endswith("in about 0.050 of the 1 case.")
 
 
 def test_quiet_points_are_told_too(tmp_path: Path) -> None:
@@ -313,7 +359,7 @@ def test_without_an_ok_point_no_rule_claims_a_number(tmp_path: Path, plan: dict[
     for rule in RULES:
         for finding in told(rule.find, campaign, tmp_path):
             assert finding.verdict not in {"rival faster", "default faster", "pays", "does not pay", "within"}
-            assert (finding.low, finding.high, finding.confidence) == (None, None, None)
+            assert (finding.low, finding.high, finding.confidence, finding.choices) == (None,) * 4
     (last, *_) = told(coverage.failed, campaign, tmp_path)
     assert last.verdict in {"no point", "crashed"}
 

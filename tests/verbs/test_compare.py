@@ -36,6 +36,7 @@ def write_cube(path: Path, library: str, ring: list[float], status: int = 0) -> 
         "world": {"mpi_libraries": [f"{library} 1.0, made up"], "hosts": ["a"]},
         "datasets": {},
         "measure": {"warmup": ["5"]},
+        "load": {"load_average": [0.5, 0.9], "runnable": [1, 2], "cpus": 2, "launches": 5},
     }
     provenance["hardware"] = {"cpu_model": "made up"}
     root = xr.Dataset(attrs={"schema_version": 1, "launches": 5, "provenance": json.dumps(provenance)})
@@ -65,6 +66,8 @@ def test_points_stand_side_by_side_with_ratio_limits_and_a_word(
     assert "tuning: A ok; B crashed: killed by SIGSEGV (1: algorithm library:default, message_bytes 64)" in said
     assert "tuning: A ok; B does not have it (1: algorithm library:ring, message_bytes 8)" in said
     assert "1 points compared: B is better in 1, worse in 0, no difference shown in 0" in said
+    assert "ratio B/A with its limits of 95 %;" in said
+    assert "chance would show about 0.1 differences. Launches of one campaign do not cover drift" in said
     assert "not compared: 1 only in A, 1 only in B, 1 not ok in both" in said
     assert "1 in both (library:default); 1 only in A, 1 only in B" in said
 

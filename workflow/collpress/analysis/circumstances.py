@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
 
+CROWDED = "more wanted to run than there are CPUs"
 _MACHINE = {
     "cpu_model": "processor",
     "allowed_cpus": "CPUs that may be used",
@@ -17,6 +19,37 @@ _MACHINE = {
     "kernel": "kernel",
     "governor": "frequency governor",
 }
+
+
+@dataclass(frozen=True)
+class Load:
+    """Smallest and largest load average of the machine when launches began, and its CPUs where they are known."""
+
+    low: float
+    high: float
+    cpus: int | None
+
+    @property
+    def crowded(self) -> bool:
+        """Whether more wanted to run than there are CPUs: others than the ranks, as long as each has its own CPU."""
+        return self.cpus is not None and self.high > self.cpus
+
+    @property
+    def words(self) -> str:
+        """`load 4.3 to 6.3 on 2 CPUs when launches began`."""
+        low, high = f"{self.low:.1f}", f"{self.high:.1f}"
+        spread = low if low == high else f"{low} to {high}"
+        cpus = f" on {self.cpus} CPU{'s' if self.cpus > 1 else ''}" if self.cpus is not None else ""
+        return f"load {spread}{cpus} when launches began"
+
+
+def load(cube: xr.DataTree) -> Load | None:
+    """The load that the launches of a cube saw; None where the cube does not tell."""
+    seen = provenance(cube).get("load") or {}
+    if not seen.get("load_average"):
+        return None
+    low, high = seen["load_average"]
+    return Load(float(low), float(high), seen.get("cpus"))
 
 
 def differences(a: xr.DataTree, b: xr.DataTree) -> list[str]:
@@ -47,6 +80,7 @@ def _differences(a: xr.DataTree, b: xr.DataTree) -> Iterator[str]:
     if launches[0] != launches[1]:
         yield f"another number of launches: A has {launches[0]}, B has {launches[1]}"
     yield from _machines(left.get("hardware"), right.get("hardware"))
+    yield from _loads(load(a), load(b))
     hosts = [((side.get("world") or {}).get("hosts")) for side in (left, right)]
     if hosts[0] != hosts[1]:
         yield f"measured on different hosts: A on {_list(hosts[0])}, B on {_list(hosts[1])}"
@@ -77,6 +111,18 @@ def _machines(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> Itera
     for key, words in _MACHINE.items():
         if a.get(key) != b.get(key):
             yield f"another machine: {words}: A {a.get(key)}, B {b.get(key)}"
+
+
+def _loads(a: Load | None, b: Load | None) -> Iterator[str]:
+    if a is None or b is None:
+        yield from _unknown("the load of the machine", a, b)
+        return
+    for name, side in (("A", a), ("B", b)):
+        if side.crowded:
+            yield f"{CROWDED} while {name} was measured: {side.words}"
+    cpus = a.cpus or b.cpus
+    if cpus is not None and max(abs(a.low - b.low), abs(a.high - b.high)) > cpus / 2:
+        yield f"the machine was not equally busy: A {a.words}, B {b.words}"
 
 
 def _unknown(what: str, a: object, b: object) -> Iterator[str]:

@@ -2,67 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import xarray as xr
 
 from collpress.analysis.points import DEFAULT, Point, points
 from collpress.analysis.ratios import Ratio, ratio_of_medians
+from collpress.analysis.statistics import median_over
+from collpress.errors import CollpressError
 
 FORMULA = "B* = (w_plain − w_codec) / (t_compress + t_decompress)"
 ASSUMPTIONS = (
-    "w: bytes that a rank sends in one call; t: time of its phases in one call; compressing and sending do not "
-    "overlap, and time on the wire is bytes over rate"
+    "w: bytes that a rank sends in one call, without a codec the raw bytes; t: time of its phases in one call; time on "
+    "the wire is bytes over rate. The whole time of the codec is charged, although the compressing ring unpacks while "
+    "the next stream is on its way: B* is a lower estimate of the rate below which the codec pays"
 )
+COPYING = "identity codec, which copies"
 CODEC_TIME = "codec_time"
+_COMPRESSED, _REFERENCE = "compressed:", "reference:"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A link rate, byte/s per rank: the median over launches, with limits from order statistics.
+
+    low, high : None with one launch, and where no bytes are saved (value 0).
+    confidence : the exact probability that the limits hold the median; None without limits.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
 class Payoff:
     """A point with a codec beside what it is measured against.
 
-    plain : the same algorithm without a codec; default : `library:default`, which compresses nothing; None where not
-        planned.
+    plain : the same algorithm without compressing: the reference algorithm of the same name where it is ok, else the
+        compressing algorithm with the identity codec, which copies; None where neither is planned.
+    identity : the compressing algorithm with the identity codec, which sends the raw bytes; None where not planned.
+    default : `library:default`, which compresses nothing; None where not planned.
     over_plain, over_default : their time over this point's, above 1 where the codec pays; None where a side has no
         time.
-    break_even : byte/s, a rank's share of the link rate below which the codec saves time; 0 where it saves no bytes,
+    break_even : a rank's share of the link rate below which the codec would save time; 0 where it saves no bytes,
         None where a number is missing. `break_even_rate` says what it rests on.
     """
 
     point: Point
     plain: Point | None
+    identity: Point | None
     default: Point | None
     over_plain: Ratio | None
     over_default: Ratio | None
-    break_even: float | None
+    break_even: Rate | None
 
 
 def payoffs(dataset: xr.Dataset, *, choices: int = 1) -> list[Payoff]:
     """A `Payoff` for every planned point of a compressing algorithm with a codec, in the order of the cube.
 
-    choices : see `ratio_of_medians`.
+    choices : see `ratio_of_medians`. CollpressError for a cube without the phases of each launch.
     """
-    codec_time = dataset["phase_time"].sel(phase=["compress", "decompress"]).sum("phase", skipna=False)
-    found = points(dataset.assign({CODEC_TIME: codec_time}), ("wire_bytes", CODEC_TIME))
-    plain = {p.without("codec", "error_bound"): p for p in found if p.factors["codec"] == "none"}
-    default = {p.without("algorithm", "codec", "error_bound"): p for p in plain.values() if _is_default(p)}
-    return [
-        payoff(
-            p,
-            plain.get(p.without("codec", "error_bound")),
-            default.get(p.without("algorithm", "codec", "error_bound")),
-            choices=choices,
-        )
-        for p in found
-        if p.factors["codec"] != "none"
-    ]
+    if "phase_time_launch" not in dataset:
+        raise CollpressError("this cube has no phases of each launch", fix="make it again: collpress cube")
+    codec_time = dataset["phase_time_launch"].sel(phase=["compress", "decompress"]).sum("phase", skipna=False)
+    found = points(dataset.assign({CODEC_TIME: codec_time}), ("wire_bytes",), (CODEC_TIME,))
+    bare = {p.without("codec", "error_bound"): p for p in found if p.factors["codec"] == "none"}
+    cells = {(str(p.factors["algorithm"]), p.without("algorithm", "codec", "error_bound")): p for p in bare.values()}
+    out: list[Payoff] = []
+    for p in found:
+        if p.factors["codec"] == "none":
+            continue
+        algorithm, cell = str(p.factors["algorithm"]), p.without("algorithm", "codec", "error_bound")
+        identity = cells.get((algorithm, cell))
+        reference = cells.get((_REFERENCE + algorithm.removeprefix(_COMPRESSED), cell))
+        out.append(payoff(p, _plain(reference, identity), identity, cells.get((DEFAULT, cell)), choices=choices))
+    return out
 
 
-def payoff(point: Point, plain: Point | None, default: Point | None, *, choices: int = 1) -> Payoff:
-    """Compare one point with a codec with its two references."""
-    return Payoff(
-        point, plain, default, speed_up(point, plain, choices), speed_up(point, default, choices), _rate(point, plain)
-    )
+def payoff(
+    point: Point, plain: Point | None, identity: Point | None, default: Point | None, *, choices: int = 1
+) -> Payoff:
+    """Compare one point with a codec with its references."""
+    over_plain, over_default = (speed_up(point, other, choices) for other in (plain, default))
+    return Payoff(point, plain, identity, default, over_plain, over_default, _rate(point, identity))
+
+
+def baseline(plain: Point) -> str:
+    """`plain` in words: `the plain ring`, or `the ring with an identity codec, which copies`."""
+    kind, _, stem = str(plain.factors["algorithm"]).partition(":")
+    name = stem.replace("_", " ")
+    return f"the plain {name}" if f"{kind}:" == _REFERENCE else f"the {name} with an {COPYING}"
+
+
+def baselines(plains: Sequence[Point | None]) -> str:
+    """What several are measured against, in words: the one where it is the same for all, else both kinds."""
+    said = list(dict.fromkeys(baseline(p) for p in plains if p is not None))
+    return said[0] if len(said) == 1 else "the same algorithm without compressing"
 
 
 def speed_up(point: Point, reference: Point | None, choices: int = 1) -> Ratio | None:
@@ -75,9 +114,9 @@ def speed_up(point: Point, reference: Point | None, choices: int = 1) -> Ratio |
 def break_even_rate(plain_wire_bytes: float, codec_wire_bytes: float, codec_seconds: float) -> float:
     """`FORMULA`, in byte/s per rank: at this rate the time that is saved on the wire is the time of the codec.
 
-    Below it the codec pays, above it it costs. `ASSUMPTIONS`; and neither the number of messages nor the time of the
-    codec depends on the link. It is a property of codec, data and processor: the network of the measurement does not
-    enter. 0 where no bytes are saved.
+    Below it the codec pays. `ASSUMPTIONS`; and neither the number of messages nor the time of the codec depends on the
+    link. It is a property of codec, data and processor: the network of the measurement does not enter. 0 where no bytes
+    are saved.
 
     >>> break_even_rate(3e6, 1e6, 1e-3)
     2000000000.0
@@ -85,14 +124,19 @@ def break_even_rate(plain_wire_bytes: float, codec_wire_bytes: float, codec_seco
     return max(0.0, plain_wire_bytes - codec_wire_bytes) / codec_seconds
 
 
-def _rate(point: Point, plain: Point | None) -> float | None:
-    if plain is None:
-        return None
-    sent, seconds, unpacked = point.numbers["wire_bytes"], point.numbers[CODEC_TIME], plain.numbers["wire_bytes"]
-    if sent is None or not seconds or unpacked is None:
-        return None
-    return break_even_rate(unpacked, sent, seconds)
+def _plain(reference: Point | None, identity: Point | None) -> Point | None:
+    return reference if reference is not None and (reference.ok or identity is None) else identity
 
 
-def _is_default(point: Point) -> bool:
-    return point.factors["algorithm"] == DEFAULT
+def _rate(point: Point, identity: Point | None) -> Rate | None:
+    """The median of the launches' rates; the bytes are medians over launches, which hardly differ in them."""
+    sent = point.numbers["wire_bytes"]
+    raw = identity.numbers["wire_bytes"] if identity is not None else None
+    seconds = [t for t in point.by_launch[CODEC_TIME] if t > 0]
+    if sent is None or raw is None or not seconds:
+        return None
+    rates = [break_even_rate(raw, sent, t) for t in seconds]
+    if len(rates) == 1 or raw <= sent:
+        return Rate(float(np.median(rates)))
+    found = median_over(xr.DataArray(rates, dims=["launch"]))
+    return Rate(*(float(found[name]) for name in ("median", "ci_low", "ci_high", "coverage")))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from collpress.analysis.flags import meanings
@@ -16,6 +17,7 @@ from collpress.errors import CollpressError
 Factors = Mapping[str, str | int]
 DEFAULT = "library:default"
 """The algorithm that leaves the choice to the library."""
+_TIME = "latency_launch_median"
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Point:
     noisy : launches that missed the asked precision.
     times : s, the median of each launch; empty unless the status is ok.
     numbers : the variables that were asked for, None where a value is missing.
+    by_launch : the variables with a number a launch that were asked for, as `times`.
     """
 
     experiment: str
@@ -38,6 +41,7 @@ class Point:
     noisy: int
     times: tuple[float, ...]
     numbers: Mapping[str, float | None]
+    by_launch: Mapping[str, tuple[float, ...]]
 
     @property
     def ok(self) -> bool:
@@ -55,17 +59,18 @@ class Point:
         return tuple((name, value) for name, value in self.factors.items() if name not in names)
 
 
-def points(dataset: xr.Dataset, numbers: Sequence[str] = ()) -> list[Point]:
+def points(dataset: xr.Dataset, numbers: Sequence[str] = (), by_launch: Sequence[str] = ()) -> list[Point]:
     """The planned points of an experiment's group, in the order of its axes.
 
-    `numbers` names variables with one number per point. CollpressError for a cube that does not name its points.
+    `numbers` names variables with one number per point, `by_launch` those with one per launch. CollpressError for a
+    cube that does not name its points.
     """
     if "point" not in dataset:
         raise CollpressError("this cube does not name its points", fix="make it again: collpress cube")
     status = dataset["status"]
     dims = [str(dim) for dim in status.dims]
     planned = np.argwhere(status.values != meanings(status)["not_planned"])
-    launches = dataset["latency_launch_median"].transpose(*dims, "launch").values[tuple(planned.T)]
+    launches = {name: dataset[name].transpose(*dims, "launch").values[tuple(planned.T)] for name in (_TIME, *by_launch)}
     ids, keys = (dataset[name].values.astype(str) for name in ("point_id", "point_key"))
     return [
         Point(
@@ -76,8 +81,13 @@ def points(dataset: xr.Dataset, numbers: Sequence[str] = ()) -> list[Point]:
             row["status"],
             row["reason"],
             row["n_noisy"],
-            tuple(float(t) for t in times if not np.isnan(t)) if row["status"] == "ok" else (),
+            _known(launches[_TIME][i]) if row["status"] == "ok" else (),
             {name: row[name] for name in numbers},
+            {name: _known(launches[name][i]) if row["status"] == "ok" else () for name in by_launch},
         )
-        for row, times in zip(rows(dataset, ("point", "n_noisy", *numbers)), launches, strict=True)
+        for i, row in enumerate(rows(dataset, ("point", "n_noisy", *numbers)))
     ]
+
+
+def _known(values: npt.NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(float(v) for v in values if not np.isnan(v))

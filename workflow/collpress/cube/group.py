@@ -37,7 +37,7 @@ def group(
     NaN means that `status` is not ok, or what the variable's comment says; raises CollpressError for a cube that would
     explode.
     """
-    deepest = max(launches, len(PHASES), widest(points, metrics))
+    deepest = max(launches * len(PHASES), widest(points, metrics))
     axes = axes_of(experiment, [p.factors for p in points], launches=deepest)
     rows = measured(points, journals, launches)
     data = {
@@ -244,7 +244,13 @@ def _phases(axes: Axes, rows: Measured) -> dict[str, xr.DataArray]:
         "comment": "instrumented pass, rank with the largest total; NaN for library algorithms",
         "ancillary_variables": "phase_total status",
     }
-    return {"phase_time": _variable(axes, np.stack(columns, axis=1), np.nan, "phase", **attrs)}
+    launches = np.stack([np.where(ok[:, None], rows.values[name], np.nan) for name in PHASE], axis=2)
+    each = {name: text for name, text in attrs.items() if name != "cell_methods"}
+    each |= {"long_name": "time in each phase of a call, in each launch", "ancillary_variables": "launch_status"}
+    return {
+        "phase_time": _variable(axes, np.stack(columns, axis=1), np.nan, "phase", **attrs),
+        "phase_time_launch": _variable(axes, launches, np.nan, "launch", "phase", **each),
+    }
 
 
 def _add_bandwidths(dataset: xr.Dataset) -> None:

@@ -1,7 +1,8 @@
 """Where a cube comes from: its journals by digest, the world that the records saw, and the sources and software at the
 time.
 
-No moment of now and nothing that drifts (a load, a clock) is in it: equal journals and equal sources give equal cubes.
+No moment of now and nothing that drifts (a load, a clock) is in it but what the journals hold: equal journals and equal
+sources give equal cubes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def origin(
     moments = sorted(record.utc for record in journals.records.values())
     hosts = sorted({host for launch in journals.launches for host in launch.hosts})
     observed = _observed(directory)
+    hardware = _hardware(observed, hosts)
     identity = json.dumps([SCHEMA, plan.campaign, plan.platform, plan.digest, digest])
     return {
         "schema": SCHEMA,
@@ -60,6 +62,7 @@ def origin(
             "clocks": sorted({launch.clock.name for launch in journals.launches}),
             "seeds": sorted({launch.seed for launch in journals.launches}),
         },
+        "load": _load(journals, hardware),
         "measure": measure_settings(
             record for point in plan.points for record in journals.of(point.key or "").values()
         ),
@@ -67,7 +70,7 @@ def origin(
             directory / "inventory.json", (str(point.factors.get("dataset")) for point in plan.points)
         ),
         "measured": observed,
-        "hardware": _hardware(observed, hosts),
+        "hardware": hardware,
         "software": software(build),
         "git": git_state(root),
     }
@@ -94,6 +97,15 @@ def _observed(directory: Path) -> list[dict[str, Any]]:
         kept = {"host": content.get("host"), "machine": machine, "git": content.get("git")}
         seen.setdefault(json.dumps(kept, sort_keys=True), kept)
     return list(seen.values())
+
+
+def _load(journals: Journals, hardware: Mapping[str, Any] | None) -> dict[str, Any]:
+    """[smallest, largest] over the launches of what each saw when it began, null where none tells; and the CPUs."""
+    seen: dict[str, Any] = {"launches": len(journals.launches), "cpus": (hardware or {}).get("cpus")}
+    for name in ("load_average", "runnable"):
+        known = sorted(value for launch in journals.launches if (value := getattr(launch, name)) is not None)
+        seen[name] = [known[0], known[-1]] if known else None
+    return seen
 
 
 def _hardware(observed: list[dict[str, Any]], hosts: list[str]) -> dict[str, Any] | None:

@@ -143,4 +143,4 @@ CELL: Mapping[str, Quantity] = {
 PHASE: Mapping[str, Quantity] = {
     phase: Quantity(("phases_s", phase), "median", f"time in phase {phase}", "s") for phase in PHASES
 }
-"""Summarised over launches, with the dimension `phase`."""
+"""With the dimension `phase`: summarised over launches, and of each launch."""

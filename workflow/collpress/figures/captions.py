@@ -8,6 +8,7 @@ from typing import Any
 
 import xarray as xr
 
+from collpress.analysis.circumstances import CROWDED, load
 from collpress.analysis.statistics import CONFIDENCE, coverage
 from collpress.analysis.table import Row
 
@@ -75,4 +76,6 @@ def machine(cube: xr.DataTree) -> str:
         n = len(world["hosts"])
         said.append("1 host" if n == 1 else f"{n} hosts")
     said += [str(name) for name in world.get("mpi_libraries", [])]
+    busy = load(cube)
+    said += [busy.words + (f": {CROWDED}" if busy.crowded else "")] if busy else []
     return "Measured by " + ", ".join(said) + "."

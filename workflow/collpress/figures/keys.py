@@ -31,13 +31,25 @@ class Names:
 
 
 def flowed(entries: Iterable[str], room: float, size: float) -> list[str]:
-    """Entries side by side in lines no longer than `room` inches at `size` points, less what hinting may add."""
+    """Entries side by side in lines no longer than `room` inches at `size` points, less what hinting may add; an entry
+    that is longer goes on in the next line.
+    """
     lines: list[str] = []
     for entry in entries:
         if lines and style.length_of(f"{lines[-1]}   {entry}", size) <= _SLACK * room:
             lines[-1] += f"   {entry}"
         else:
-            lines.append(style.shortened(entry, size, _SLACK * room))
+            lines += _wrapped(entry, size, _SLACK * room)
+    return lines
+
+
+def _wrapped(entry: str, size: float, room: float) -> list[str]:
+    lines: list[str] = []
+    for word in entry.split(" "):
+        if lines and style.length_of(f"{lines[-1]} {word}", size) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(style.shortened(word, size, room))
     return lines
 
 

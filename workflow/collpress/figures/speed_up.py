@@ -1,7 +1,7 @@
 """Speed-up: what each codec and bound does to the time of the whole operation, and the link rate below which it pays.
 
-One panel per experiment, data, message size and world: left the speed-up over the same algorithm without a codec and
-over the library's choice, right the break-even link rate.
+One panel per experiment, data, message size and world: left the speed-up over the same algorithm without compressing
+and over the library's choice, right the break-even link rate.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from statistics import median
 from typing import Any
 
 import xarray as xr
@@ -17,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 from matplotlib.transforms import blended_transform_factory
 
-from collpress.analysis.payoff import ASSUMPTIONS, CODEC_TIME, FORMULA, Payoff, payoffs
+from collpress.analysis.payoff import ASSUMPTIONS, CODEC_TIME, FORMULA, Payoff, Rate, baseline, baselines, payoffs
 from collpress.analysis.points import Point
 from collpress.analysis.ratios import Ratio
 from collpress.figures import labels, style
@@ -67,7 +68,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     side_by_side = 2 if width == "double" and len(shown) > 1 else 1
     unit = (page - 2 * _MARGIN - _GUTTER * (side_by_side - 1)) / side_by_side
     shelves = [shown[i : i + side_by_side] for i in range(0, len(shown), side_by_side)]
-    legend, rest = _legend(page) if found else [], _words_below(found, len(facets) - len(shown))
+    legend, rest = _legend(page, found) if found else [], _words_below(found, len(facets) - len(shown))
     top = _HEAD + _LINE * len(legend) + 0.08
     height = top + sum(map(_height, shelves)) + _LINE * len(rest) + 0.2
     figure = style.blank(width, height)
@@ -101,12 +102,12 @@ def _facets(found: Sequence[Payoff]) -> list[Facet]:
     ]
 
 
-def _legend(page: float) -> list[str]:
+def _legend(page: float, found: Sequence[Payoff]) -> list[str]:
     entries = [
-        "● over the same algorithm without a codec",
+        f"● over {baselines([p.plain for p in found])}",
         "◇ over the library's choice",
         "bars: confidence limits; beyond 1 the codec pays",
-        "right-hand panels: it pays on links slower than the break-even rate",
+        "right-hand panels: it would pay on links slower than the break-even rate",
     ]
     return flowed(entries, page - 2 * _MARGIN, 6.5)
 
@@ -127,7 +128,8 @@ def _height(shelf: Sequence[Facet]) -> float:
 def _scales(found: Sequence[Payoff]) -> Scales:
     ratios = [r for p in found for r in (p.over_plain, p.over_default) if r is not None]
     ends = [v for r in ratios for v in (r.value, r.low, r.high) if v is not None]
-    rates = [p.break_even * _GBIT for p in found if p.break_even]
+    known = [p.break_even for p in found if p.break_even and p.break_even.value]
+    rates = [_GBIT * v for r in known for v in (r.value, r.low, r.high) if v is not None]
     codecs = dict.fromkeys(str(p.point.factors["codec"]) for p in found)
     return Scales(
         (min([0.5, *ends]) / 1.25, max([2.0, *ends]) * 1.25),
@@ -188,14 +190,14 @@ def _mark(axes: Axes, y: float, ratio: Ratio | None, colour: str, marker: str, f
 
 
 def _why_none(p: Payoff) -> str:
-    """Why a row lacks its speed-up over plain; empty where it has one."""
+    """Why a row lacks its speed-up over the plain algorithm; empty where it has one."""
     if not p.point.ok:
         return f"{MARKS[p.point.status].glyph} {said(p.point.status)}"
     if p.over_plain is not None:
         return ""
     if p.plain is None:
-        return "· no codec: not planned"
-    return f"{MARKS[p.plain.status].glyph} no codec: {said(p.plain.status)}"
+        return "· plain: not planned"
+    return f"{MARKS[p.plain.status].glyph} plain: {said(p.plain.status)}"
 
 
 def _draw_rates(axes: Axes, rows: Sequence[Payoff], scales: Scales, inches: float) -> None:
@@ -205,29 +207,31 @@ def _draw_rates(axes: Axes, rows: Sequence[Payoff], scales: Scales, inches: floa
     axes.set_xlabel("break-even (Gbit/s per rank)", fontsize=6.5, labelpad=1.5)
     values = []
     for i, p in enumerate(rows):
-        values.append("–" if p.break_even is None else "never" if p.break_even == 0 else _gbit(p.break_even))
-        if p.break_even:
+        rate = p.break_even
+        values.append("–" if rate is None else _gbit(rate) if rate.value else "never")
+        if rate is not None and rate.value:
             colour = scales.colours[str(p.point.factors["codec"])]
-            start, end = scales.rate[0], p.break_even * _GBIT
-            axes.barh(i + 0.5, end - start, left=start, height=0.36, color=colour, alpha=0.55, linewidth=0, zorder=2)
-            axes.plot([end] * 2, [i + 0.26, i + 0.74], color=colour, linewidth=1.4, zorder=3)
+            if rate.low is not None and rate.high is not None:
+                axes.hlines(i + 0.5, rate.low * _GBIT, rate.high * _GBIT, color=colour, linewidth=1.2, zorder=2)
+            axes.plot([rate.value * _GBIT], [i + 0.5], marker="o", markersize=3.2, color=colour, linestyle="none",
+                      zorder=3)  # fmt: skip
     axes.yaxis.tick_right()
     axes.set_yticks([i + 0.5 for i in range(len(rows))], values, fontsize=_TEXT)
     axes.tick_params(axis="y", length=0, pad=2)
 
 
 def _link_rates(axes: Axes, limits: tuple[float, float], inches: float) -> None:
-    """Lines at common rates, their numbers above in two rows; a number that has no room is left out."""
+    """Lines at common rates, their numbers above in two rows; a line whose number has no room is left out."""
     ends = [-1.0, -1.0]
     height = style.height_of(axes)
     for i, rate in enumerate(LINK_RATES):
-        axes.axvline(rate, color="#b0b0b0", linewidth=0.5, linestyle=(0, (2, 1.5)), zorder=1)
         at = inches * log10(rate / limits[0]) / log10(limits[1] / limits[0])
         half = style.length_of(str(rate), _TINY) / 2
         row = i % 2
         if at - half < ends[row] + 0.03:
             continue
         ends[row] = at + half
+        axes.axvline(rate, color="#b0b0b0", linewidth=0.5, linestyle=(0, (2, 1.5)), zorder=1)
         axes.text(rate, 1 + (0.015 + 0.075 * row) / height, str(rate), transform=axes.get_xaxis_transform(),
                   fontsize=_TINY, ha="center", va="bottom", color=style.FAINT)  # fmt: skip
 
@@ -251,28 +255,35 @@ def _ticks(axes: Axes, limits: tuple[float, float], inches: float) -> None:
     axes.tick_params(axis="x", length=2, pad=1.5)
 
 
-def _gbit(rate: float) -> str:
-    return f"{rate * _GBIT:.3g}"
+def _gbit(rate: Rate) -> str:
+    """Two digits that count."""
+    return f"{float(f'{rate.value * _GBIT:.2g}'):g}"
 
 
 def _table(found: Sequence[Payoff]) -> Table:
     factors = list(dict.fromkeys(n for p in found for n in p.point.factors))
     columns = ["experiment", *factors, "status", "reason", "median_s", "id"]
     for side in _SIDES:
-        columns += [side, *(f"{side}_{what}" for what in ("low", "high", "shown", "status", "median_s", "id"))]
+        said = ("low", "high", "shown", "algorithm", "status", "median_s", "id")
+        columns += [side, *(f"{side}_{what}" for what in said)]
     columns += ["confidence", "wire_bytes", "plain_wire_bytes", "compress_decompress_s", "break_even_byte_per_s"]
+    columns += [f"break_even_{what}" for what in ("low", "high", "confidence")]
     return Table.of(columns, [_csv_row(p, factors) for p in found])
 
 
 def _csv_row(p: Payoff, factors: Sequence[str]) -> dict[str, Any]:
     row: dict[str, Any] = {"experiment": p.point.experiment, "status": p.point.status, "reason": p.point.reason}
     row |= {n: p.point.factors.get(n) for n in factors}
-    row |= {"median_s": _time(p.point), "id": p.point.id, "break_even_byte_per_s": p.break_even}
-    row |= {"wire_bytes": p.point.numbers["wire_bytes"], "compress_decompress_s": p.point.numbers[CODEC_TIME]}
-    row["plain_wire_bytes"] = p.plain.numbers["wire_bytes"] if p.plain else None
+    seconds, rate = p.point.by_launch[CODEC_TIME], p.break_even
+    row |= {"median_s": _time(p.point), "id": p.point.id, "wire_bytes": p.point.numbers["wire_bytes"]}
+    row |= {"plain_wire_bytes": p.identity.numbers["wire_bytes"] if p.identity else None}
+    row |= {"compress_decompress_s": median(seconds) if seconds else None}
+    row |= {"break_even_byte_per_s": rate.value if rate else None}
+    row |= {f"break_even_{n}": getattr(rate, n) if rate else None for n in ("low", "high", "confidence")}
     for side, ratio, other in zip(_SIDES, (p.over_plain, p.over_default), (p.plain, p.default), strict=True):
         row[side] = ratio.value if ratio else None
         row |= {f"{side}_{n}": getattr(ratio, n) if ratio else None for n in ("low", "high", "shown")}
+        row |= {f"{side}_algorithm": other.factors["algorithm"] if other else None}
         row[f"{side}_status"] = other.status if other else "not_planned"
         row |= {f"{side}_median_s": _time(other), f"{side}_id": other.id if other else None}
     ratio = p.over_plain or p.over_default
@@ -288,10 +299,27 @@ def _caption(cube: xr.DataTree, found: Sequence[Payoff]) -> str:
     faster, slower = (sum(r.shown == word for r in compared) for word in ("greater", "less"))
     return (
         "Speed-up of a codec inside a collective: the time of a reference over the time with the codec. Filled dots: "
-        "the reference is the same algorithm without a codec; hollow diamonds: the library's choice, which compresses "
-        f"nothing. {ratio_statistic(cube)} Each codec is judged alone: of {len(compared)} compared with the same "
-        f"algorithm {faster} are shown to be faster and {slower} slower. Break-even link rate of a rank: {FORMULA}, "
-        f"where {ASSUMPTIONS}; t is of the rank that took longest, w of rank 0. Below it the codec pays; quotients of "
-        f"medians over launches, never averaged. Dashed: links of {', '.join(map(str, LINK_RATES))} Gbit/s. "
-        f"{machine(cube)}"
+        f"the reference is {baselines([p.plain for p in found])}{_mixed(found)}; hollow diamonds: the library's "
+        f"choice, which compresses nothing. {ratio_statistic(cube)} Each codec is judged alone: of {len(compared)} "
+        f"compared with the filled dots' reference {faster} are shown to be faster and {slower} slower. "
+        f"Break-even link rate of a rank: {FORMULA}, where {ASSUMPTIONS}. "
+        f"t is of the rank that took longest, w of rank 0. {_limits(found)} "
+        f"Dashed: links of {', '.join(map(str, LINK_RATES))} Gbit/s, as far as their numbers have room. {machine(cube)}"
+    )
+
+
+def _mixed(found: Sequence[Payoff]) -> str:
+    """Which reference is which, where panels differ in it."""
+    said = sorted({baseline(p.plain) for p in found if p.plain is not None})
+    return f" ({' or '.join(said)}; the CSV has which)" if len(said) > 1 else ""
+
+
+def _limits(found: Sequence[Payoff]) -> str:
+    rates = [p.break_even for p in found if p.break_even is not None and p.break_even.value]
+    sure = [rate.confidence for rate in rates if rate.confidence is not None]
+    if not sure:
+        return "Dots: one launch, no limits." if rates else "No rate is known."
+    return (
+        "Dots: medians of the launches' quotients; bars: order statistics of the launches, which hold the median with "
+        f"{100 * min(sure):.4g} % (exact binomial)."
     )

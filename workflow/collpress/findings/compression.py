@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from collpress.analysis.payoff import Payoff, payoffs, speed_up
+from collpress.analysis.payoff import Payoff, Rate, baselines, payoffs, speed_up
 from collpress.analysis.points import Point
 from collpress.analysis.ratios import Ratio
 from collpress.findings import words
 from collpress.findings.finding import Finding, of_ratio
 
 OVER_PLAIN, OVER_DEFAULT, BREAK_EVEN = "codec_over_none", "codec_over_default", "break_even"
-_REFERENCE = {OVER_PLAIN: "the same without a codec", OVER_DEFAULT: "the library's choice"}
 _SERIES = ("message_bytes", "ranks", "nodes")
 """What a break-even rate is told the extremes of."""
 _VERDICTS = {"greater": "pays", "less": "does not pay", "no difference": "no difference", "unknown": "unknown"}
@@ -37,11 +36,13 @@ class _Cell:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        return tuple(p for p in (self.best, self.reference) if p is not None) or tuple(self.coded)
+        coded = self.coded if self.best is None else (self.best,)
+        return (*coded, *([self.reference] if self.reference is not None else []))
 
 
 def codec_over_none(groups: Iterable[xr.Dataset]) -> list[Finding]:
-    """First all cells together, then each cell: the fastest codec and bound against the same algorithm without one.
+    """First all cells together, then each cell: the fastest codec and bound against the same algorithm without one
+    (`payoff.Payoff` says which).
 
     Verdicts: `pays`, `does not pay` (not even the fastest), `no difference`, `unknown` (too few launches), `not
     compared`; of all together also `nothing compared`.
@@ -57,8 +58,8 @@ def codec_over_default(groups: Iterable[xr.Dataset]) -> list[Finding]:
 def break_even(groups: Iterable[xr.Dataset]) -> list[Finding]:
     """For each data, algorithm, codec and bound the smallest and the largest break-even rate of its sizes and worlds.
 
-    Never a mean: `value` and `low` are the smallest, `high` the largest, in byte/s per rank; `confidence` is None
-    because they are no limits of confidence. Verdicts: `rate`, `no bytes saved` (at some size), `unknown`.
+    Never a mean: `value` is the smallest, in byte/s per rank, with its limits over launches; the text has the largest.
+    Verdicts: `rate`, `no bytes saved` (at some size), `unknown`.
     """
     series: dict[tuple[object, ...], list[Payoff]] = {}
     for group in groups:
@@ -91,15 +92,16 @@ def _cell(members: Sequence[Payoff], rule: str) -> _Cell:
 def _together(rule: str, cells: Sequence[_Cell]) -> Finding:
     compared = [c for c in cells if c.ratio is not None]
     if not compared:
-        return Finding(rule, "nothing compared", f"no codec and {_REFERENCE[rule]} are both ok anywhere", ())
+        nowhere = f"nowhere are a codec and {_than(rule, cells)} both ok"
+        return Finding(rule, "nothing compared", nowhere, ())
     paying = [c for c in compared if c.verdict == "pays"]
     top = max(paying or compared, key=lambda c: c.ratio.value if c.ratio else 0.0)
     assert top.ratio is not None
     assert top.best is not None
-    cases, than = words.count(len(compared), "case"), _REFERENCE[rule]
+    cases, than = words.count(len(compared), "case"), _than(rule, compared)
     if paying:
-        most = f"{words.number(top.ratio.value)} times as fast at most{words.limits(top.ratio)}"
-        said = f"a codec is faster than {than} in {len(paying)} of {cases}, {most}"
+        most = f"the largest ratio is {words.number(top.ratio.value)}{words.limits(top.ratio)}"
+        said = f"a codec is faster than {than} in {len(paying)} of {cases}; {most}"
     elif all(c.verdict == "does not pay" for c in compared):
         said = f"no codec pays in {cases}; the nearest takes {words.slower(top.ratio, than)}"
     elif top.verdict == "unknown":
@@ -110,7 +112,7 @@ def _together(rule: str, cells: Sequence[_Cell]) -> Finding:
 
 
 def _one(rule: str, cell: _Cell) -> Finding:
-    place, than = words.place(cell.coded[0].factors), _REFERENCE[rule]
+    place, than = words.place(cell.coded[0].factors), _than(rule, [cell])
     if cell.ratio is None or cell.best is None:
         return Finding(rule, cell.verdict, f"{place}: {_not_compared(cell, than)}", cell.points)
     best = f"{words.subject(cell.best)}, the fastest of {words.count(len(cell.coded), 'codec setting')}"
@@ -123,38 +125,47 @@ def _one(rule: str, cell: _Cell) -> Finding:
     return of_ratio(rule, cell.verdict, f"{place}: {said}", cell.points, cell.ratio)
 
 
+def _than(rule: str, cells: Sequence[_Cell]) -> str:
+    """What the codecs of some cells are measured against."""
+    return "the library's choice" if rule == OVER_DEFAULT else baselines([c.reference for c in cells])
+
+
 def _undecided(ratio: Ratio, than: str) -> str:
     return f"has {words.number(ratio.value)} times the speed of {than}{words.limits(ratio)}"
 
 
 def _not_compared(cell: _Cell, than: str) -> str:
     if cell.best is None:
-        return f"none of {words.count(len(cell.coded), 'codec setting')} is ok"
+        return words.none_ok(cell.coded, "codec setting")
     if cell.reference is None:
         return f"{than} was not planned"
     return f"{than} is {cell.reference.status.replace('_', ' ')}: {cell.reference.reason or 'no reason given'}"
 
 
 def _rates(members: Sequence[Payoff]) -> Finding:
-    known = sorted((p for p in members if p.break_even is not None), key=lambda p: p.break_even or 0.0)
+    known = sorted(((p.break_even, p) for p in members if p.break_even is not None), key=lambda pair: pair[0].value)
     first = members[0].point
     series = {n: v for n, v in first.factors.items() if n not in _SERIES}
     name = f"{words.subject(first)}, {words.place(series)}"
     if not known:
         text = f"{name}: no rate, because bytes or phases of {words.count(len(members), 'point')} are missing"
         return Finding(BREAK_EVEN, "unknown", text, tuple(p.point for p in members))
-    low, high = known[0].break_even or 0.0, known[-1].break_even or 0.0
-    ends = known[:1] if low == high else [known[0], known[-1]]
-    points = tuple(q for p in ends for q in (p.point, p.plain) if q is not None)
-    if low == high:
-        said = f"pays below {words.gbit(low)} per rank" if low else "saves no bytes, so it pays at no link rate"
-        text = f"{name}: {said}{_where(known[0])}"
+    (low, worst), (high, best) = known[0], known[-1]
+    ends = [worst] if low.value == high.value else [worst, best]
+    points = tuple(q for p in ends for q in (p.point, p.identity) if q is not None)
+    if low.value == high.value:
+        said = _pays(low) if low.value else "saves no bytes, so it would pay at no link rate"
+        text = f"{name}: {said}{_where(worst)}"
     else:
-        worst = f"pays below {words.gbit(low)} per rank at worst" if low else "saves no bytes at worst"
-        best = f"{words.gbit(high)} per rank at best"
-        text = f"{name}: {worst}{_where(known[0])}, {best}{_where(known[-1])}"
-    return Finding(BREAK_EVEN, "rate" if low else "no bytes saved", text, points, low, low, high, unit="byte/s")
+        at_worst = f"{_pays(low)} at worst" if low.value else "saves no bytes at worst"
+        text = f"{name}: {at_worst}{_where(worst)}; below {words.gbit(high)} at best{_where(best)}"
+    verdict = "rate" if low.value else "no bytes saved"
+    return Finding(BREAK_EVEN, verdict, text, points, low.value, low.low, low.high, low.confidence, "byte/s")
+
+
+def _pays(rate: Rate) -> str:
+    return f"would pay below {words.gbit(rate)}"
 
 
 def _where(payoff: Payoff) -> str:
-    return f" ({words.place({n: payoff.point.factors[n] for n in _SERIES})})"
+    return f", at {words.place({n: payoff.point.factors[n] for n in _SERIES})}"

@@ -11,14 +11,32 @@ from collpress.findings import words
 from collpress.findings.finding import Finding
 
 NOISY, UNSUPPORTED, FAILED = "noisy", "unsupported", "failed"
+MANY = 0.25
+"""Share of the ok points."""
 
 
 def noisy(groups: Iterable[xr.Dataset]) -> list[Finding]:
-    """Per experiment the ok points that missed the asked precision in some launch, the widest first.
+    """First all experiments together, then per experiment the ok points that missed the asked precision in some launch,
+    the widest first.
 
-    `value` is how many. Verdicts: `noisy`; `none`.
+    `value` is how many. Verdicts: `noisy`; `none`; together also `many noisy`, above a quarter of all ok points.
     """
-    return [_noisy(group) for group in groups]
+    parts = [(group, _noisy(group)) for group in groups]
+    ok = sum(p.ok for group, _ in parts for p in points(group))
+    restless = tuple(p for _, finding in parts for p in finding.points)
+    if not restless:
+        return [finding for _, finding in parts]
+    verdict = "many noisy" if len(restless) > MANY * ok else NOISY
+    text = (
+        f"{len(restless)} of {words.count(ok, 'ok point')} ({words.percent(len(restless) / ok)}) missed the asked "
+        "precision in some launch"
+    )
+    return [Finding(NOISY, verdict, text, restless, float(len(restless))), *(finding for _, finding in parts)]
+
+
+def is_noisy(first: Finding) -> bool:
+    """Whether so much is noisy that the end of a run has to say it."""
+    return first.verdict == "many noisy"
 
 
 def unsupported(groups: Iterable[xr.Dataset]) -> list[Finding]:

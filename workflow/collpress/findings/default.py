@@ -35,15 +35,14 @@ def _together(found: list[Choice]) -> Finding:
     assert top.best is not None
     cells = words.count(len(compared), "case")
     if shown:
-        most = f"{words.number(top.ratio.value)} times as fast at most{words.limits(top.ratio)}"
-        said = f"another algorithm is faster than {CHOICE} in {len(shown)} of {cells}, {most}"
+        said = f"another algorithm is faster than {CHOICE} in {len(shown)} of {cells}; {_largest(top.ratio)}"
     elif all(c.verdict == "default faster" for c in compared):
         nearest = f"the nearest takes {words.slower(top.ratio, 'it')}"
         said = f"{CHOICE} is faster than the best rival in {len(compared)} of {cells}; {nearest}"
     elif top.verdict == "unknown":
-        said = f"too few launches to show a difference to {CHOICE} in {cells}; largest ratio {_ratio(top.ratio)}"
+        said = f"too few launches to show a difference to {CHOICE} in {cells}; {_largest(top.ratio)}"
     else:
-        said = f"no algorithm is shown to be faster than {CHOICE} in {cells}; largest ratio {_ratio(top.ratio)}"
+        said = f"no algorithm is shown to be faster than {CHOICE} in {cells}; {_largest(top.ratio)}"
     return of_ratio(RULE, top.verdict, f"{said}: {words.point(top.best)}", _pair(top), top.ratio)
 
 
@@ -69,7 +68,11 @@ def _without_ratio(found: list[Choice]) -> Iterator[Finding]:
     for (verdict, reason), cells in groups.items():
         first = words.place(cells[0].factors)
         text = f"{first}: {reason}" if len(cells) == 1 else f"{len(cells)} cases: {reason} ({first}, ...)"
-        yield Finding(RULE, verdict, text, tuple(p for c in cells for p in _pair(c) or c.rivals))
+        yield Finding(RULE, verdict, text, tuple(p for c in cells for p in _stood_in_the_way(c)))
+
+
+def _largest(ratio: Ratio) -> str:
+    return f"the largest ratio is {_ratio(ratio)}"
 
 
 def _ratio(ratio: Ratio) -> str:
@@ -81,7 +84,12 @@ def _not_compared(c: Choice) -> str:
         return f"{CHOICE} was not planned"
     if not c.default.ok:
         return f"{CHOICE} is {c.default.status.replace('_', ' ')}: {c.default.reason or 'no reason given'}"
-    return f"none of {words.count(len(c.rivals), 'rival')} is ok"
+    return words.none_ok(c.rivals, "rival")
+
+
+def _stood_in_the_way(c: Choice) -> tuple[Point, ...]:
+    """The default where it is to blame, else the rivals."""
+    return c.rivals if c.default is None or c.default.ok else (c.default,)
 
 
 def _pair(c: Choice) -> tuple[Point, ...]:

@@ -17,6 +17,8 @@ class Finding:
     text : made from the numbers by the rule.
     value, low, high : in `unit` (`1` for ratios, shares and counts); None where there is none, as limits of one launch.
     confidence : 0 to 1, of `low` and `high`; None without limits.
+    choices : of how many the best was picked: the error probability of `confidence` was divided by it. None for what is
+        no ratio, or has no limits.
     """
 
     rule: str
@@ -28,6 +30,7 @@ class Finding:
     high: float | None = None
     confidence: float | None = None
     unit: str = "1"
+    choices: int | None = None
 
     def document(self) -> dict[str, Any]:
         """As it stands in findings.json."""
@@ -40,6 +43,7 @@ class Finding:
             "low": self.low,
             "high": self.high,
             "confidence": self.confidence,
+            "choices": self.choices,
             "points": [
                 {"experiment": p.experiment, "id": p.id, "key": p.key, "factors": dict(p.factors)} for p in self.points
             ],
@@ -48,5 +52,5 @@ class Finding:
 
 def of_ratio(rule: str, verdict: str, text: str, points: tuple[Point, ...], ratio: Ratio) -> Finding:
     """A finding whose number is a ratio of medians."""
-    confidence = ratio.confidence if ratio.low is not None else None
-    return Finding(rule, verdict, text, points, ratio.value, ratio.low, ratio.high, confidence)
+    confidence, choices = (ratio.confidence, ratio.choices) if ratio.low is not None else (None, None)
+    return Finding(rule, verdict, text, points, ratio.value, ratio.low, ratio.high, confidence, choices=choices)

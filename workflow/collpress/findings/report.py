@@ -9,6 +9,7 @@ from typing import Any
 
 import xarray as xr
 
+from collpress.analysis.circumstances import CROWDED, load
 from collpress.analysis.points import points
 from collpress.cube.file import open_cube
 from collpress.errors import CollpressError
@@ -30,7 +31,7 @@ def findings(cube: xr.DataTree) -> Told:
 
 def headlines(told: Told) -> list[Finding]:
     """The findings to tell at the end of a run: the first of each rule that sums itself up."""
-    return [found[0] for rule, found in told if rule.headline and found]
+    return [found[0] for rule, found in told if found and rule.headline(found[0])]
 
 
 def write_findings(cube_path: Path, json_path: Path, page_path: Path) -> dict[str, Any]:
@@ -67,20 +68,32 @@ def document(cube: xr.DataTree, told: Told) -> dict[str, Any]:
 def page(cube: xr.DataTree, content: Mapping[str, Any], told: Told) -> str:
     """The content of findings.md."""
     digits = _digits(cube)
+    where = f"{content['campaign']}/{content['platform']}"
     lines = [
         f"# Findings: {content['campaign']} on {content['platform']}",
         "",
         f"{cube.attrs['ok_points']} of {cube.attrs['planned_points']} points are ok, in "
         f"{content['launches']} launch{'es' if content['launches'] > 1 else ''}. {_sure(content['launches'])}",
         "",
+        *_load(cube),
         f"Cube {content['cube']['sha256']}; made by `{content['command']}`. "
-        "`[show …]` names points: `./run collpress show ID` tells all that is known of one.",
+        f"`[show ID …]` names points: `./run collpress show {shlex.quote(where)}:ID` tells all that is known of one.",
     ]
     for rule, found in told:
         if found:
-            lines += ["", f"## {rule.title}", "", rule.method, ""]
+            lines += ["", f"## {rule.title}", "", rule.method + rule.extent(found), ""]
             lines += [f"- {finding.text}{_shown(finding, digits)}" for finding in found]
     return "\n".join(lines) + "\n"
+
+
+def _load(cube: xr.DataTree) -> list[str]:
+    """Who else was working, as far as the load average tells; nothing where no record does."""
+    seen = load(cube)
+    if seen is None:
+        return []
+    warning = f" **Warning: {CROWDED}, so others than the ranks may have disturbed the times.**" if seen.crowded else ""
+    about = "averages over a minute, which count the ranks of a launch that ended shortly before"
+    return [f"{seen.words[0].upper()}{seen.words[1:]} ({about}).{warning}", ""]
 
 
 def _sure(launches: int) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from math import floor, log10
 
+from collpress.analysis.payoff import Rate
 from collpress.analysis.points import Factors, Point
 from collpress.analysis.ratios import Ratio
 from collpress.analysis.sizes import iec
 
 _USUAL = {"dataset": "pattern", "dtype": "float32", "op": "sum", "nodes": 1, "codec": "none", "error_bound": "none"}
 """Not worth a word."""
+_NAMED = 4
+"""Points named in a sentence."""
 
 
 def place(factors: Factors) -> str:
@@ -38,7 +44,9 @@ def point(of: Point) -> str:
 
 
 def faster(ratio: Ratio, than: str) -> str:
-    """`1.80 times as fast as THAN (1.35 to 1.90 with 99.4 % confidence)`; the ratio is time of THAN over own time."""
+    """`1.80 times as fast as THAN (1.35 to 1.90, 95 % after the choice of the best of 9)`; the ratio is time of THAN
+    over own time.
+    """
     return f"{number(ratio.value)} times as fast as {than}{limits(ratio)}"
 
 
@@ -54,18 +62,25 @@ def limits(ratio: Ratio) -> str:
     """The limits with a blank before them; nothing where so few launches give none."""
     if ratio.low is None or ratio.high is None:
         return ""
-    return f" ({number(ratio.low)} to {number(ratio.high)} with {percent(ratio.confidence)} confidence)"
+    sure = percent(ratio.overall)
+    sure = (
+        f"with {sure} confidence" if ratio.choices == 1 else f"{sure} after the choice of the best of {ratio.choices}"
+    )
+    return f" ({number(ratio.low)} to {number(ratio.high)}, {sure})"
 
 
-def number(value: float) -> str:
-    """Three digits that count, no exponent between 0.001 and 1000; trailing zeros stay.
+def number(value: float, digits: int = 3) -> str:
+    """So many digits that count, no exponent between 0.001 and 1000; trailing zeros stay.
 
-    >>> number(1.7991), number(0.87), number(128.2), number(2.5e-7)
-    ('1.80', '0.870', '128', '2.50e-07')
+    >>> number(1.7991), number(0.87), number(128.2), number(2.5e-7), number(128.2, 2), number(2.96, 2)
+    ('1.80', '0.870', '128', '2.50e-07', '130', '3.0')
     """
     if value == 0:
         return "0"
-    return f"{value:#.3g}".rstrip(".") if 1e-3 <= abs(value) < 999.5 else f"{value:.2e}"
+    if not 1e-3 <= abs(value) < 999.5:
+        return f"{value:.{digits - 1}e}"
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:.{max(0, digits - 1 - floor(log10(abs(rounded))))}f}"
 
 
 def percent(share: float) -> str:
@@ -73,9 +88,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def gbit(rate: float) -> str:
-    """A rate in byte/s as Gbit/s."""
-    return f"{number(8e-9 * rate)} Gbit/s"
+def gbit(rate: Rate) -> str:
+    """A link rate as `3.0 Gbit/s per rank (2.8 to 3.1)`; with one launch it has no limits, and says so."""
+    value = f"{number(8e-9 * rate.value, 2)} Gbit/s per rank"
+    if rate.low is None or rate.high is None:
+        return f"{value} (one launch, no limits)"
+    return f"{value} ({number(8e-9 * rate.low, 2)} to {number(8e-9 * rate.high, 2)})"
+
+
+def none_ok(found: Sequence[Point], noun: str) -> str:
+    """That none of some points is ok: their commonest status and reason, and which they are."""
+    (status, reason), n = Counter((p.status, " ".join(p.reason.split())) for p in found).most_common(1)[0]
+    those = [subject(p) for p in found if (p.status, " ".join(p.reason.split())) == (status, reason)]
+    most = "" if n == len(found) else f"most often, {n} times, "
+    names = ", ".join(those[:_NAMED]) + (", ..." if those[_NAMED:] else "")
+    told = f"{status.replace('_', ' ')}: {reason or 'no reason given'}"
+    return f"none of {count(len(found), noun)} is ok, {most}{told} ({names})"
 
 
 def count(n: int, noun: str) -> str:

@@ -138,10 +138,15 @@ def _odd(odd: Odd) -> dict[str, Any]:
 def _tell(
     args: argparse.Namespace, a: xr.DataTree, b: xr.DataTree, comparison: Comparison, warnings: list[str]
 ) -> None:
+    from collpress.analysis.statistics import CONFIDENCE
+
     print(f"A: {args.a}, {_mpi(a)}\nB: {args.b}, {_mpi(b)}")
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    print(f"{comparison.metric}, medians over launches; ratio B/A with its limits; the verdict is on B")
+    print(
+        f"{comparison.metric}, medians over launches; ratio B/A with its limits of {100 * CONFIDENCE:g} %; "
+        "the verdict is on B"
+    )
     for experiment in dict.fromkeys(pair.experiment for pair in comparison.pairs):
         _tell_experiment(experiment, [pair for pair in comparison.pairs if pair.experiment == experiment])
     _tell_odd(comparison)
@@ -201,7 +206,11 @@ def _tell_summary(comparison: Comparison) -> None:
         f"no difference shown in {counts['no difference shown']}"
         + (f", {counts['unknown']} with too few launches to tell" if counts["unknown"] else "")
     )
-    print(f"if nothing differed, chance alone would show up to {comparison.expected_by_chance():.1f} differences")
+    print(
+        "each point is judged alone: if nothing differed, chance would show about "
+        f"{comparison.expected_by_chance():.1f} differences. Launches of one campaign do not cover drift: "
+        "what changed on the machine between the two campaigns counts as a difference"
+    )
     left = [(counts["only_a"], "only in A"), (counts["only_b"], "only in B"), (counts["not_ok"], "not ok in both")]
     print("not compared: " + (", ".join(f"{count} {words}" for count, words in left if count) or "none"))
     print(
