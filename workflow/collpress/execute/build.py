@@ -137,7 +137,7 @@ def read_build(path: Path) -> dict[str, Any]:
 
 
 def broken_plugins(path: Path) -> list[str]:
-    """What is wrong with a campaign's own plugins, one text a source, from their build.json; empty before there is one."""
+    """What is wrong with a campaign's own plugins, one text a source, by their build.json; none before there is one."""
     if not path.exists():
         return []
     told = ((Path(b["source"]).name, str(b["reason"])) for b in read_build(path).get("broken", ()))
