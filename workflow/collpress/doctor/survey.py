@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from collpress.doctor import storage
 from collpress.doctor.compiler import shims
 from collpress.doctor.installations import Installation, installations, product
 from collpress.doctor.programs import ask
@@ -64,6 +65,9 @@ def choices(model: type[BaseModel], field: str) -> tuple[str, ...]:
 
 
 def _compiler() -> tuple[str, bool]:
+    room = storage.temporary()
+    if room.verdict == "problem":  # a compiler would fail for that, and say something else
+        return f"not looked for: {room.check} {room.found}", False
     with tempfile.TemporaryDirectory(prefix="collpress-") as folder:
         try:
             found = find_compiler(Path(folder), shims(Path(folder)))

@@ -66,7 +66,7 @@ def refuse_other_plugins(campaign: Campaign, offered: Sequence[Metric], broken: 
     """
     known, unusable, warnings = [m.name for m in offered], set(broken), []
     for position, name in enumerate(campaign.metrics):
-        if any(fnmatchcase(k, name) for k in known) or name in unusable:
+        if any(fnmatchcase(k, name) for k in (*known, *unusable)):
             continue
         where, allowed = campaign.where("metrics", position), ", ".join(known)
         if not is_pattern(name):

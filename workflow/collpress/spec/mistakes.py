@@ -91,25 +91,27 @@ def _one(details: Any, model: type[BaseModel], document: Document) -> CollpressE
 
 
 def _plain(details: Any) -> str:
-    context = details.get("ctx") or {}
-    if details["type"] == "value_error":
-        message = str(context["error"])
-    elif (
-        wanted := next((word for start, word in _KINDS.items() if details["type"].startswith(start)), None)
-    ) is not None:
-        message = f"this must be {wanted}"
-    elif details["type"] == "string_pattern_mismatch":
-        message = f"this must match the pattern {context['pattern']}"
-    elif details["type"] == "too_short":
-        message = (
-            f"this must have at least {context['min_length']} {'entry' if context['min_length'] == 1 else 'entries'}"
-        )
-    else:
-        message = str(details["msg"]).replace("Input should be", "this must be").replace("String should", "this must")
     value = details.get("input")
     if isinstance(value, bool):
-        return f"{message}; it is {str(value).lower()}"
-    return f'{message}; it is "{_cut(str(value))}"' if isinstance(value, str | int | float) else message
+        return f"{_wanted(details)}; it is {str(value).lower()}"
+    return (
+        f'{_wanted(details)}; it is "{_cut(str(value))}"' if isinstance(value, str | int | float) else _wanted(details)
+    )
+
+
+def _wanted(details: Any) -> str:
+    kind, context = str(details["type"]), details.get("ctx") or {}
+    for start, word in _KINDS.items():
+        if kind.startswith(start):
+            return f"this must be {word}"
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        return f"this must match the pattern {context['pattern']}"
+    if kind == "too_short":
+        least = context["min_length"]
+        return f"this must have at least {least} {'entry' if least == 1 else 'entries'}"
+    return str(details["msg"]).replace("Input should be", "this must be").replace("String should", "this must")
 
 
 def _cut(text: str) -> str:
