@@ -14,6 +14,7 @@ from collpress.doctor.compiler import compiler
 from collpress.doctor.examination import examine
 from collpress.doctor.mpi import Hello
 from collpress.doctor.result import Result
+from collpress.doctor.survey import survey
 from collpress.plan.machine import Machine
 
 MACHINE = Machine("made up", cpus=2, cores=2, memory_bytes=1 << 30)
@@ -204,3 +205,4 @@ def test_a_full_temporary_folder_is_told_first_and_no_compiler_is_blamed(
         assert (told[check].verdict, told[check].found) == ("skipped", "needs a temporary folder"), check
     assert told["MPI_Wtime"].verdict == "skipped"
     assert told["shared memory"].verdict != "problem"
+    assert survey().compiler.startswith("not looked for: temporary folder")

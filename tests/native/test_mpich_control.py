@@ -17,7 +17,7 @@ from native_core import HYDRA, Core, environment, plan_text, point
 from collpress.execute.shared_memory import remove_unused_segments
 
 RANKS, COUNT = 4, 64
-MANY = 8
+MANY = 20
 """After five calls on a communicator MPICH's device would take over, and ask for no algorithm."""
 VARIABLE = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
 READ = """
