@@ -14,6 +14,7 @@ from synthetic_fidelity import METRICS, subject
 
 from collpress.cube.axes import FACTORS
 from collpress.cube.build import build_cube
+from collpress.findings.results import metric_without_value
 
 
 def built(campaign: Campaign, results: Path) -> xr.DataTree:
@@ -79,6 +80,27 @@ def test_why_a_value_is_missing_is_told(cube: xr.DataTree) -> None:
     assert point(group, "fidelity_problem").item() == 0
     assert group["fidelity_problem"].dtype == np.int32
     assert group["fidelity_problem"].dims == FACTORS
+
+
+def test_a_metric_that_could_not_be_built_is_a_problem_of_every_point_that_would_have_it(tmp_path: Path) -> None:
+    folder = quick(sizes=[8], data={"colpex/theta": [64 * 1024]}).write(tmp_path)
+    plan = json.loads((folder / "plan/points.json").read_text(encoding="utf-8"))
+    plan["broken_metrics"] = [{"name": "mine", "reason": "cannot be used: mine.cpp:12: error"}]
+    for metrics, others in ((plan["metrics"], "message psnr"), ([], "")):
+        write_json(folder / "plan/points.json", plan | {"metrics": metrics})
+        cube = build_cube(folder, root=tmp_path)
+        group = cube["compression"].to_dataset()
+        texts = group["fidelity_problem_text"].values.astype(str)
+        told = texts[group["fidelity_problem"].values[group["status"].values == 0]]
+        assert told.size
+        assert all("mine: cannot be used: mine.cpp:12: error" in text for text in told)
+        assert not any("mine" in text for text in texts[group["fidelity_problem"].values[group["status"].values > 0]])
+        assert any(others in text for text in told)
+        assert "message_mine" not in group
+        found = metric_without_value([group])
+        assert {finding.verdict for finding in found} == {"missing"}
+        assert all("mine.cpp:12" in finding.text for finding in found)
+        assert "fidelity_problem" not in cube["tuning"].to_dataset()
 
 
 def test_launches_are_summed_up_by_their_median_and_points_that_are_not_ok_have_none(tmp_path: Path) -> None:

@@ -218,6 +218,60 @@ def test_a_mistake_is_reported_with_file_line_and_field(
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_add_url(addresses=["https://a.invalid/b", 3]), 'addresses[1]: this must be text; it is "3"'),
+        (_add_url(addresses=["ftp://a.invalid/b"]), "addresses[0]: this address may not be asked"),
+        (_add_url(bytes=True), "url.bytes: this must be a whole number; it is true"),
+        (_add_url(bytes="96"), 'url.bytes: this must be a whole number; it is "96"'),
+        (_entry(lambda e: e.update(shape=[True])), "shape[0]: this must be a whole number; it is true"),
+        (_entry(lambda e: e.update(shape="4x4")), 'shape: this must be a list; it is "4x4"'),
+        (_entry(lambda e: e["pypi"]["pp"].update(stash=True)), "pp.stash: this must be a whole number; it is true"),
+        (
+            lambda d: d["datasets"]["tiny/normal"]["generator"].update(seed=True),
+            "generator.seed: this must be a whole number; it is true",
+        ),
+        (
+            _add_url(raw={"byte_order": "big", "missing": ".nan"}),
+            "raw.missing: NaN and infinite values count as missing anyhow",
+        ),
+        (_add_url(raw={"byte_order": "big", "missing": "none"}), "raw.missing: this must be a number; it is"),
+        (_entry(lambda e: e.update(sha256="x" * 500)), f'[0-9a-f]{{64}}$; it is "{"x" * 59}…"'),
+        (_entry(lambda e: e.update(dtype="y" * 500)), f'"{"y" * 59}…" is not known here'),
+        (_entry(lambda e: e.pop("pypi")), "tiny/theta: give one of pypi, url and generator"),
+        (lambda d: d["datasets"].update({"tiny/theta": [1]}), "tiny/theta: this must be a mapping"),
+        (lambda d: d.update(datasets=5), 'datasets: this must be a mapping; it is "5"'),
+    ],
+)
+def test_one_mistake_is_told_once_in_words_for_people(
+    world: World, change: Callable[[dict[str, Any]], Any], told: str
+) -> None:
+    change(world.document)
+    world.rewrite()
+    with pytest.raises(CollpressError) as caught:
+        load_registry(world.registry)
+    said = str(caught.value)
+    assert told in said
+    assert "mistakes" not in said
+    assert not re.search("Value error|instance|Input|Tuple|_Registry|valid", said)
+
+
+def test_a_registry_that_is_a_list_must_be_a_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "datasets.yaml"
+    path.write_text("[1]\n", encoding="utf-8")
+    with pytest.raises(CollpressError) as caught:
+        load_registry(path)
+    assert str(caught.value) == f"{path}:1: this must be a mapping"
+
+
+def test_two_mistakes_of_different_fields_are_both_told(world: World) -> None:
+    _entry(lambda e: e.update(shape=[0, 2, -1], title=""))(world.document)
+    world.rewrite()
+    with pytest.raises(CollpressError, match=r"3 mistakes(?s:.*)title(?s:.*)shape\[0\](?s:.*)shape\[2\]"):
+        load_registry(world.registry)
+
+
 @pytest.mark.parametrize("text", ["", "just text", "datasets: [", "a: 1\na: 2\n"])
 def test_what_is_no_registry_at_all_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "datasets.yaml"

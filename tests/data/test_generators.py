@@ -303,3 +303,20 @@ def test_impossible_requests_are_refused(arguments: tuple[object, ...], message:
     with pytest.raises(CollpressError) as caught:
         generate(*arguments)  # type: ignore[arg-type]
     assert message in str(caught.value)
+
+
+def test_more_values_than_the_memory_holds_are_refused_before_and_while_they_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(
+        CollpressError, match=f"at least {12 * 10**15} bytes are needed, [0-9]+ are available"
+    ) as caught:
+        generate("normal", 1, (1000, 10**12))
+    assert caught.value.where == "generator normal"
+
+    def full(seed: int, shape: tuple[int, ...]) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("collpress.data.generators.normal.field", full)
+    with pytest.raises(CollpressError, match="not enough memory: more than 96 bytes"):
+        generate("normal", 1, (8,))

@@ -11,8 +11,10 @@ from faulty_machines import platform_from, program
 
 from collpress.doctor import clock, processors, software, storage, variables
 from collpress.doctor.compiler import compiler
+from collpress.doctor.examination import examine
 from collpress.doctor.mpi import Hello
 from collpress.doctor.result import Result
+from collpress.doctor.survey import survey
 from collpress.plan.machine import Machine
 
 MACHINE = Machine("made up", cpus=2, cores=2, memory_bytes=1 << 30)
@@ -189,3 +191,18 @@ def test_variables_that_change_builds_are_a_problem_and_those_that_do_not_arrive
 def test_root_is_noted() -> None:
     assert variables.user(0).verdict == "note"
     assert variables.user(1000).verdict == "ok"
+
+
+def test_a_full_temporary_folder_is_told_first_and_no_compiler_is_blamed(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "_written", lambda place, size: "No space left on device" if size < 2 << 20 else "")
+    told = {result.check: result for result in examine(platform_from("wheel"), tmp_path / "results")}
+    assert next(iter(told)) == "temporary folder"
+    assert told["temporary folder"].verdict == "problem"
+    assert "No space left" in told["temporary folder"].found
+    for check in ("C++20 compiler", "MPI wrapper", "launcher", "MPI on 2 ranks"):
+        assert (told[check].verdict, told[check].found) == ("skipped", "needs a temporary folder"), check
+    assert told["MPI_Wtime"].verdict == "skipped"
+    assert told["shared memory"].verdict != "problem"
+    assert survey().compiler.startswith("not looked for: temporary folder")

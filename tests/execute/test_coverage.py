@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from stand_in_campaign import BATCH, StandIn
 
 from collpress.cli import main
 from collpress.errors import CollpressError
+from collpress.execute.build import broken_plugins
 from collpress.execute.progress import Progress
 from collpress.execute.status import coverage, retire_incomplete_receipts, summarise
+from collpress.files import sha256_of
+from collpress.layout import Places
 from collpress.records import Status
 
 
@@ -114,3 +118,33 @@ def test_progress_is_sparse_where_nobody_watches(
     assert stream.text.count("points, launch 1 of 2") == lines
     if lines:
         assert f"measuring: 4/4 points, launch 1 of 2, {round(seconds * 4)} s left" in stream.text
+
+
+def test_every_run_ends_with_the_plugins_that_could_not_be_used(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in.plan("ok")
+    stand_in.sweep()
+    places, own = Places("made-up", "here"), stand_in.directory / "plugins" / "build.json"
+    (stand_in.directory / "cube.nc").write_bytes(b"a cube")
+    found = {"schema": 1, "cube": {"sha256": sha256_of(stand_in.directory / "cube.nc")}, "headlines": []}
+    (stand_in.directory / "findings.json").write_text(json.dumps(found), encoding="utf-8")
+    monkeypatch.chdir(stand_in.root)
+    nothing = SimpleNamespace(places=places, figures=list, plugin_sources=list, datasets=list)
+    monkeypatch.setattr("collpress.verbs.run.Wiring", lambda *_: nothing)
+    monkeypatch.setattr("collpress.verbs.run._snakemake", lambda *_: True)
+    broken = [
+        {"name": "mine", "source": "a/mine.cpp", "reason": "mine.cpp:12: compiler error: no"},
+        {"name": "yours", "source": "a/yours.c", "reason": "yours.so: not a usable plugin"},
+    ]
+    line = "broken plugins: mine.cpp:12: compiler error: no; yours.c: yours.so: not a usable plugin"
+    for record, told in (({"broken": broken}, True), ({"broken": []}, False), ({}, False)):
+        own.parent.mkdir(exist_ok=True)
+        own.write_text(json.dumps({"schema": 1, "plugins": [], **record}), encoding="utf-8")
+        for verb in ("complete", "run"):
+            assert main([verb, "made-up", "--platform", "here"]) == 0
+            said = capsys.readouterr()
+            assert (line in (said.out + said.err).splitlines()) == told
+            assert ("broken plugins" in said.out + said.err) == told
+    own.unlink()
+    assert broken_plugins(own) == []

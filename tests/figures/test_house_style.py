@@ -17,10 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontEntry, fontManager
+from synthetic_campaign import Campaign
 
+from collpress.cube.build import build_cube
 from collpress.errors import CollpressError
 from collpress.figures import style
 from collpress.figures.phases import FILLS
+from collpress.layout import ROOT
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB
 BLINDNESS = {
@@ -73,7 +76,7 @@ def test_without_the_house_font_another_stands_in_and_is_named(
 
 def test_a_machine_without_any_font_is_told(only_fonts: list[FontEntry]) -> None:
     only_fonts.clear()
-    with pytest.raises(CollpressError, match="no font at all"), style.house():
+    with pytest.raises(CollpressError, match="no font that it can draw with"), style.house():
         pass
 
 
@@ -129,3 +132,44 @@ def test_a_shortened_text_fits_and_keeps_the_end_that_is_asked_for(text: str, ro
     assert text.startswith(start.removesuffix("…"))
     assert text.endswith(end.removeprefix("…"))
     assert style.length_of(text, 7) > room or start == end == text
+
+
+def drawn(folder: Path, before: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    """`collpress figure` in a process of its own, in `folder`, after some statements."""
+    code = f"import sys\n{before}\nfrom collpress.cli import main\nsys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "figure", "coverage", "--campaign", "synthetic", "--platform", "fabricated"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow"), "MPLCONFIGDIR": str(folder), **variables}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with the cube of a fabricated campaign of one point."""
+    campaign = Campaign(launches=1)
+    campaign.add("e")
+    build_cube(campaign.write(tmp_path / "results"), root=tmp_path)
+    return tmp_path
+
+
+def test_without_any_font_a_figure_is_a_message_and_no_traceback(checkout: Path) -> None:
+    # matplotlib as installed, with a folder of data in which no font is left.
+    emptied = (
+        "import matplotlib\nmatplotlib.get_data_path = lambda: 'no-data'\n"
+        "from matplotlib.font_manager import fontManager\nfontManager.ttflist.clear()"
+    )
+    done = drawn(checkout, emptied)
+    assert done.returncode == 2, done.stderr
+    assert "no-data/fonts/ttf: matplotlib has no font that it can draw with" in done.stderr
+    assert "fix: pip install --force-reinstall matplotlib" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_of_matplotlib_that_are_not_utf_8_change_nothing_or_are_named(checkout: Path) -> None:
+    (checkout / "elsewhere").write_bytes(b"font.size: 20 # \xe9\n")
+    done = drawn(checkout, MATPLOTLIBRC=str(checkout / "elsewhere"))
+    assert done.returncode == 0, done.stderr
+    (checkout / "matplotlibrc").write_bytes(b"font.size: 20 # \xe9\n")
+    done = drawn(checkout)
+    assert done.returncode == 2, done.stderr
+    assert f"{checkout / 'matplotlibrc'}: matplotlib cannot read its settings" in done.stderr
+    assert "Traceback" not in done.stderr

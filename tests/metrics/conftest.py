@@ -1,4 +1,4 @@
-"""The metrics, compiled once a session, without CMake and MPI."""
+"""The metrics, compiled once, without CMake and MPI."""
 
 from __future__ import annotations
 

@@ -93,6 +93,27 @@ def require_room(directory: Path, needed: int) -> None:
         )
 
 
+def require_memory(needed: int, what: str) -> None:
+    """Refuse to begin what would not fit into memory. Errors: less than `needed` bytes are available for `what`."""
+    available = available_memory()
+    if available is not None and needed > available:
+        raise CollpressError(
+            f"not enough memory: at least {needed} bytes are needed, {available} are available",
+            where=what,
+            fix="make it smaller, or use a machine with more memory",
+        )
+
+
+def available_memory() -> int | None:
+    """Bytes that new data may take without swapping, as Linux estimates it; None where that is not told."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    told = (line.split() for line in lines if line.startswith("MemAvailable:"))
+    return next((int(words[1]) << 10 for words in told), None)
+
+
 def unwritable(path: Path, error: OSError) -> CollpressError:
     """What to raise when a file or directory cannot be written."""
     return CollpressError(

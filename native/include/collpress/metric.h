@@ -18,7 +18,7 @@ typedef struct collpress_metric_config {
     uint64_t count;   /* pairs that will come */
     double minimum;   /* of the finite expected values; NaN where there are none */
     double maximum;   /* so that maximum - minimum is the value range of the reference */
-    double abs_bound; /* what |got - expected| may be; 0 or NaN where nothing is known */
+    double abs_bound; /* what |got - expected| may be; 0: exact; NaN where nothing is known */
 } collpress_metric_config;
 
 typedef struct collpress_metric_value {

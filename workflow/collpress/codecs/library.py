@@ -1,4 +1,4 @@
-"""The C ABI of codec plugins (native/include/collpress/{plugin,codec}.h) as ctypes types; loading one plugin."""
+"""The C ABI of codec plugins (native/include/collpress/codec.h) as ctypes types; loading one plugin."""
 
 from __future__ import annotations
 
@@ -6,26 +6,13 @@ import ctypes
 import os
 from pathlib import Path
 
+from collpress.codecs.plugin import load_plugin
 from collpress.codecs.zfp import codec_environment
-from collpress.errors import CollpressError
 
-ABI_VERSION = 1
-KIND_CODEC = 1
 DTYPES = {"float32": 0, "float64": 1, "int32": 2}
 
 _size = ctypes.c_size_t
 _pointer = ctypes.c_void_p
-
-
-class PluginStruct(ctypes.Structure):
-    """`collpress_plugin_t`."""
-
-    _fields_ = (
-        ("abi_version", ctypes.c_uint32),
-        ("kind", ctypes.c_uint32),
-        ("summary", ctypes.c_char_p),
-        ("interface", ctypes.c_void_p),
-    )
 
 
 class ConfigStruct(ctypes.Structure):
@@ -54,24 +41,4 @@ def load(path: Path) -> tuple[ctypes.CDLL, CodecStruct, str]:
     """Load the codec plugin at `path`; returns the library (keep it alive), its interface and its summary."""
     for name, value in codec_environment().items():
         os.environ.setdefault(name, value)
-    try:
-        library = ctypes.CDLL(str(path.resolve()))
-        entry = library.collpress_plugin
-    except (OSError, AttributeError) as error:
-        raise CollpressError(
-            f"cannot load the plugin: {error}", where=str(path), fix="./run collpress build makes the plugins"
-        ) from None
-    entry.restype = ctypes.POINTER(PluginStruct)
-    entry.argtypes = []
-    plugin = entry().contents
-    if plugin.abi_version != ABI_VERSION:
-        raise CollpressError(
-            f"the plugin was compiled for version {plugin.abi_version} of the interface",
-            where=str(path),
-            allowed=str(ABI_VERSION),
-            fix="build it again with this checkout's headers",
-        )
-    if plugin.kind != KIND_CODEC:
-        raise CollpressError("the plugin is not a codec", where=str(path))
-    interface = ctypes.cast(plugin.interface, ctypes.POINTER(CodecStruct)).contents
-    return library, interface, plugin.summary.decode("utf-8")
+    return load_plugin(path, "codec", CodecStruct)

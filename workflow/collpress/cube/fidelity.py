@@ -5,20 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from collpress.cube.plan import PlannedMetric, PlannedPoint
+from collpress.cube.plan import BrokenMetric, PlannedMetric, PlannedPoint
+from collpress.fidelity import measures_fidelity
 from collpress.records import Journals, Record, Status
 
 SUBJECTS: Mapping[str, str] = {
     "message": "rank 0's message after compression and decompression",
     "result": "rank 0's result against the float64 oracle",
 }
-_FLOATS = ("float32", "float64")
 _ANCILLARY = "status fidelity_problem"
 _NO_PROBLEM = "no problem: every value is there, or nothing was measured"
 
@@ -45,14 +46,21 @@ class Fidelity:
 
 def widest(points: Sequence[PlannedPoint], metrics: Sequence[PlannedMetric]) -> int:
     """The length of the longest dimension beyond the factors."""
-    return max((len(m.values) for m in metrics), default=0) if any(map(_has_fidelity, points)) else 0
+    return max((len(m.values) for m in metrics), default=0) if _any_measured(points) else 0
 
 
 def fidelity(
-    points: Sequence[PlannedPoint], journals: Journals, launches: int, metrics: Sequence[PlannedMetric]
+    points: Sequence[PlannedPoint],
+    journals: Journals,
+    launches: int,
+    metrics: Sequence[PlannedMetric],
+    broken: Sequence[BrokenMetric] = (),
 ) -> Fidelity:
-    """The metrics' values of P points: medians over the launches of the points that are ok."""
-    if not metrics or not any(map(_has_fidelity, points)):
+    """The metrics' values of P points: medians over the launches of the points that are ok.
+
+    Those in `broken` have no values; the points that would have them have the reason as a problem.
+    """
+    if not (metrics or broken) or not _any_measured(points):
         return Fidelity()
     records = [_ok_records(point, journals, launches) for point in points]
     columns: dict[str, Column] = {}
@@ -65,12 +73,17 @@ def fidelity(
                 [_median([_values(r, subject, metric) for r in own], len(metric.values)) for own in records]
             )
             columns[f"{subject}_{metric.name}"] = _column(rows, about, metric)
-    problems, texts = _problems(records)
+    lacking = [f"{metric.name}: {metric.reason}" for metric in broken]
+    told = [
+        [*_told(own), *(lacking if own and measures_fidelity(point.factors) else ())]
+        for point, own in zip(points, records, strict=True)
+    ]
+    problems, texts = _problems(told)
     return Fidelity(columns | problems, texts, {f"{m.name}_value": _names(m) for m in metrics if len(m.values) > 1})
 
 
-def _has_fidelity(point: PlannedPoint) -> bool:
-    return point.factors.get("dataset") != "pattern" and point.factors.get("dtype") in _FLOATS
+def _any_measured(points: Sequence[PlannedPoint]) -> bool:
+    return any(measures_fidelity(point.factors) for point in points)
 
 
 def _ok_records(point: PlannedPoint, journals: Journals, launches: int) -> list[Record]:
@@ -128,8 +141,8 @@ def _names(metric: PlannedMetric) -> xr.DataArray:
     return xr.DataArray(np.array(metric.values), dims=[f"{metric.name}_value"], attrs=attrs)
 
 
-def _problems(records: Sequence[Sequence[Record]]) -> tuple[dict[str, Column], dict[str, xr.DataArray]]:
-    told = ["; ".join(dict.fromkeys(text for record in own for text in _told(record))) for own in records]
+def _problems(of_points: Sequence[Sequence[str]]) -> tuple[dict[str, Column], dict[str, xr.DataArray]]:
+    told = ["; ".join(dict.fromkeys(texts)) for texts in of_points]
     texts = [_NO_PROBLEM, *sorted({text for text in told if text})]
     index = {text: position for position, text in enumerate(texts)}
     rows = np.array([index[text] if text else 0 for text in told], dtype=np.int32)
@@ -140,8 +153,8 @@ def _problems(records: Sequence[Sequence[Record]]) -> tuple[dict[str, Column], d
     return {"fidelity_problem": Column(rows, 0, attrs)}, {"fidelity_problem_text": text}
 
 
-def _told(record: Record) -> Iterator[str]:
-    for subject in SUBJECTS:
+def _told(records: Sequence[Record]) -> Iterator[str]:
+    for record, subject in product(records, SUBJECTS):
         seen = getattr(record.fidelity, subject) if record.fidelity else None
         for metric, problem in sorted(seen.problems.items()) if seen is not None else ():
             yield f"{subject} {metric}: {problem}"

@@ -16,7 +16,7 @@ from collpress.cube.axes import Axes, axes_of, coordinates
 from collpress.cube.fidelity import fidelity, widest
 from collpress.cube.flags import KNOWN_BY, NOISY, STATUS, flag_attributes, safe_word, vocabulary
 from collpress.cube.measured import Measured, measured
-from collpress.cube.plan import PlannedMetric, PlannedPoint
+from collpress.cube.plan import BrokenMetric, PlannedMetric, PlannedPoint
 from collpress.cube.quantities import CELL, LAUNCH, PHASE, PHASES, Quantity
 from collpress.records import Journals
 
@@ -29,6 +29,7 @@ def group(
     journals: Journals,
     launches: int,
     metrics: Sequence[PlannedMetric] = (),
+    broken: Sequence[BrokenMetric] = (),
 ) -> xr.Dataset:
     """The Dataset of one experiment, with CF attributes.
 
@@ -47,7 +48,7 @@ def group(
         **_summaries(axes, rows, launches),
         **_phases(axes, rows),
     }
-    faithful = fidelity(points, journals, launches, metrics)
+    faithful = fidelity(points, journals, launches, metrics, broken)
     data |= {n: _variable(axes, c.rows, c.empty, *c.dims, **c.attrs) for n, c in faithful.columns.items()}
     data |= faithful.texts
     coords = {**coordinates(axes), **faithful.coords}

@@ -33,6 +33,14 @@ class PlannedMetric:
 
 
 @dataclass(frozen=True)
+class BrokenMetric:
+    """A metric that was asked for and could not be used, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Plan:
     """What was to be measured: the content of `plan/points.json`."""
 
@@ -42,6 +50,7 @@ class Plan:
     launches: int
     points: tuple[PlannedPoint, ...]
     metrics: tuple[PlannedMetric, ...] = ()
+    broken_metrics: tuple[BrokenMetric, ...] = ()
 
     def experiments(self) -> dict[str, list[PlannedPoint]]:
         """Points by experiment, in the order of the plan."""
@@ -70,7 +79,8 @@ def read_plan(path: Path) -> Plan:
             PlannedMetric(m["name"], tuple(m["values"]), tuple(m["units"]), m["summary"])
             for m in content.get("metrics", ())  # plans of the first version have none
         )
+        broken = tuple(BrokenMetric(m["name"], m["reason"]) for m in content.get("broken_metrics", ()))
         head = content["campaign"], content["platform"], content["digest"], int(content["launches"])
-        return Plan(*head, points, metrics)
+        return Plan(*head, points, metrics, broken)
     except KeyError as error:
         raise CollpressError(f"the plan has no {error}", where=str(path), fix="plan again") from error

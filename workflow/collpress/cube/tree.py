@@ -30,7 +30,9 @@ def tree(plan: Plan, journals: Journals, origin: Mapping[str, Any]) -> xr.DataTr
             fix="collpress plan shows why each combination was excluded",
         )
     groups = {
-        name: group(name, points, journals, plan.launches, plan.metrics).assign_attrs(_identity(plan, origin))
+        name: group(name, points, journals, plan.launches, plan.metrics, plan.broken_metrics).assign_attrs(
+            _identity(plan, origin)
+        )
         for name, points in plan.experiments().items()
     }
     total, ok = (sum(int(g.attrs[n]) for g in groups.values()) for n in ("planned_points", "ok_points"))

@@ -12,8 +12,11 @@ from collpress.data import generators
 from collpress.data.arithmetic.sampling import Values
 from collpress.data.generators import names
 from collpress.errors import CollpressError, did_you_mean
+from collpress.files import available_memory, require_memory
 
 _NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
+_BYTES_A_VALUE = 8 + 4
+"""At least: every generator computes in float64, and rounds to float32 at the end."""
 
 
 def generate(name: str, seed: int, shape: tuple[int, ...], parameters: Mapping[str, float] = _NO_PARAMETERS) -> Values:
@@ -32,7 +35,8 @@ def generate(name: str, seed: int, shape: tuple[int, ...], parameters: Mapping[s
 
     Errors
     ------
-    CollpressError for an unknown generator or parameter, a seed out of range, an impossible shape or parameter.
+    CollpressError for an unknown generator or parameter, a seed out of range, an impossible shape or parameter, or more
+    values than the memory holds.
     """
     where = f"generator {name}"
     if name not in names():
@@ -52,7 +56,16 @@ def generate(name: str, seed: int, shape: tuple[int, ...], parameters: Mapping[s
             )
         if not math.isfinite(value):
             raise CollpressError(f"{parameter} is {value}", where=where, allowed="a finite number")
-    return field(seed, shape, **parameters)
+    needed = _BYTES_A_VALUE * math.prod(shape)
+    require_memory(needed, where)
+    try:
+        return field(seed, shape, **parameters)
+    except MemoryError:
+        raise CollpressError(
+            f"not enough memory: more than {needed} bytes are needed, {available_memory()} are available",
+            where=where,
+            fix="make the shape smaller, or use a machine with more memory",
+        ) from None
 
 
 def _field(name: str) -> Callable[..., Values]:

@@ -15,20 +15,31 @@ from collpress.spec.mistakes import as_field_error
 from collpress.spec.model import Strict
 
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Size = Annotated[int, Field(ge=1)]
+Size = Annotated[int, Field(ge=1, strict=True)]
+
+
+Number = Annotated[float, Field(strict=True)]
+
+
+def _stands_for_no_data(value: Any) -> Any:
+    if isinstance(value, str) and value.lower().lstrip("+-.") in {"nan", "inf"}:
+        raise CollpressError(
+            "NaN and infinite values count as missing anyhow", allowed="another number", fix="leave this key out"
+        )
+    return value
 
 
 class PpFields(Strict):
     """Which fields of a PP file: those of one STASH code (section · 1000 + item)."""
 
-    stash: int = Field(ge=1)
+    stash: int = Field(ge=1, strict=True)
 
 
 class RawValues(Strict):
     """Nothing but float32 values in C order."""
 
     byte_order: Literal["little", "big"]
-    missing: float | None = None
+    missing: Annotated[Number | None, BeforeValidator(as_field_error(_stands_for_no_data))] = None
     """The value that stands for "no data", if the file has one."""
 
 
@@ -122,5 +133,5 @@ class GeneratorSource(Strict):
     """Made by `collpress.data.generate`."""
 
     name: Annotated[str, BeforeValidator(as_field_error(_generator))]
-    seed: int = Field(ge=0, lt=2**64)
-    parameters: Mapping[str, float] = Field(default_factory=dict)
+    seed: int = Field(ge=0, lt=2**64, strict=True)
+    parameters: Mapping[str, Number] = Field(default_factory=dict)

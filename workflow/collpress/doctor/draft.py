@@ -74,7 +74,7 @@ def _toolchain(seen: Survey, mpi: Installation) -> list[str]:
         f"# mpi: {' or '.join(choices(Toolchain, 'mpi'))}; from: wheel, or the prefix of an installation such as /usr.",
         *(f"# Also found: {_line(_described(one))}." for one in others),
         *([] if others else ["# No other MPI was found on PATH: load its module and write this file again."]),
-        f"# Compiler: {_line(seen.compiler)}" + ("." if seen.has_compiler else "; install g++ 10 or later."),
+        f"# Compiler: {_line(seen.compiler)}.",
         f"toolchain: {{mpi: {mpi.product.kind}, from: {json.dumps(mpi.source, ensure_ascii=False)}}}",
     ]
 

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from collpress.doctor import storage
 from collpress.doctor.compiler import shims
 from collpress.doctor.installations import Installation, installations, product
 from collpress.doctor.programs import ask
@@ -28,7 +29,7 @@ LAUNCHERS = ("mpiexec", "srun")
 class Survey:
     """What was seen.
 
-    compiler : its version, or why there is none.
+    compiler : its version, or why there is none and what to do.
     launchers : name -> (path, what it says of its version).
     slurm_nodes : nodes of the SLURM job that this is; None outside of one.
     """
@@ -39,21 +40,18 @@ class Survey:
     mpi: list[Installation]
     launchers: dict[str, tuple[str, str]]
     compiler: str
-    has_compiler: bool
     slurm_nodes: int | None
 
 
 def survey() -> Survey:
     """Look at the machine; starts only compilers, wrappers and launchers, to ask for their versions."""
-    compiler, has_compiler = _compiler()
     return Survey(
         host=platform.node(),
         machine=this_machine(),
         details=machine_details(),
         mpi=installations(choices(Toolchain, "mpi")),
         launchers={name: (path, _version(path)) for name in LAUNCHERS if (path := shutil.which(name))},
-        compiler=compiler,
-        has_compiler=has_compiler,
+        compiler=_compiler(),
         slurm_nodes=_number(os.environ.get("SLURM_JOB_NUM_NODES")),
     )
 
@@ -63,13 +61,16 @@ def choices(model: type[BaseModel], field: str) -> tuple[str, ...]:
     return tuple(str(word) for word in get_args(model.model_fields[field].annotation))
 
 
-def _compiler() -> tuple[str, bool]:
+def _compiler() -> str:
+    room = storage.temporary()
+    if room.verdict == "problem":  # a compiler would fail for that, and say something else
+        return f"not looked for: {room.check} {room.found}; {room.fix}"
     with tempfile.TemporaryDirectory(prefix="collpress-") as folder:
         try:
             found = find_compiler(Path(folder), shims(Path(folder)))
         except CollpressError as error:
-            return error.what, False
-    return found.version, True
+            return f"{error.what}; install g++ 10 or later"
+    return found.version
 
 
 def _version(path: str) -> str:

@@ -136,6 +136,14 @@ def read_build(path: Path) -> dict[str, Any]:
         raise CollpressError(f"cannot be read: {error}", where=str(path), fix="remove it and build again") from None
 
 
+def broken_plugins(path: Path) -> list[str]:
+    """What is wrong with a campaign's own plugins, one text a source, by their build.json; none before there is one."""
+    if not path.exists():
+        return []
+    told = ((Path(b["source"]).name, str(b["reason"])) for b in read_build(path).get("broken", ()))
+    return [reason if reason.startswith(f"{name}:") else f"{name}: {reason}" for name, reason in told]
+
+
 def plugin_sources(directories: Iterable[Path]) -> list[Path]:
     """Every .cpp and .c file in or below the directories, sorted.
 

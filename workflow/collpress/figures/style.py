@@ -104,12 +104,17 @@ def font() -> str:
     """The font that figures use: the house's, else the first other one that is installed."""
     for name in (FONT, *_OTHER_FONTS, *sorted({entry.name for entry in fontManager.ttflist})):
         try:
-            if Path(findfont(FontProperties(family=name), fallback_to_default=False)).is_file():
+            path = Path(findfont(FontProperties(family=name), fallback_to_default=False))
+            if path.is_file():
+                get_font(path)  # opens the font that draws unknown letters as well, and fails without that one
                 return name
-        except (ValueError, OSError):
+        except (ValueError, OSError, RuntimeError):
             continue
     raise CollpressError(
-        "matplotlib finds no font at all", allowed=FONT, fix="pip install --force-reinstall matplotlib brings it"
+        "matplotlib has no font that it can draw with",
+        where=str(Path(matplotlib.get_data_path()) / "fonts" / "ttf"),
+        allowed=FONT,
+        fix="pip install --force-reinstall matplotlib brings it",
     )
 
 

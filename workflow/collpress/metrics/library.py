@@ -5,10 +5,7 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from collpress.codecs.library import ABI_VERSION, PluginStruct
-from collpress.errors import CollpressError
-
-KIND_METRIC = 3
+from collpress.codecs.plugin import load_plugin
 
 _pointer = ctypes.c_void_p
 
@@ -45,24 +42,4 @@ class MetricStruct(ctypes.Structure):
 
 def load(path: Path) -> tuple[ctypes.CDLL, MetricStruct, str]:
     """Load the metric plugin at `path`; returns the library (keep it alive), its interface and its summary."""
-    try:
-        library = ctypes.CDLL(str(path.resolve()))
-        entry = library.collpress_plugin
-    except (OSError, AttributeError) as error:
-        raise CollpressError(
-            f"cannot load the plugin: {error}", where=str(path), fix="./run collpress build makes the plugins"
-        ) from None
-    entry.restype = ctypes.POINTER(PluginStruct)
-    entry.argtypes = []
-    plugin = entry().contents
-    if plugin.abi_version != ABI_VERSION:
-        raise CollpressError(
-            f"the plugin was compiled for version {plugin.abi_version} of the interface",
-            where=str(path),
-            allowed=str(ABI_VERSION),
-            fix="build it again with this checkout's headers",
-        )
-    if plugin.kind != KIND_METRIC:
-        raise CollpressError("the plugin is not a metric", where=str(path))
-    interface = ctypes.cast(plugin.interface, ctypes.POINTER(MetricStruct)).contents
-    return library, interface, (plugin.summary or b"").decode("utf-8")
+    return load_plugin(path, "metric", MetricStruct)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from collpress.plan.identity import Build, digest, launch_identity, point_key
 from collpress.plan.launch import Launch, launch_of
 from collpress.plan.lines import plan_line
 from collpress.plan.machine import Machine
-from collpress.plan.metrics import chosen_metrics, metrics_of_point
+from collpress.plan.metrics import BrokenMetric, chosen_metrics, metrics_of_point
 from collpress.plan.offer import Dataset, Offer
 from collpress.spec.campaign import Campaign
 from collpress.spec.platform import Platform
@@ -47,8 +47,15 @@ class FrozenPlan:
     shards: dict[str, Any]
 
 
-def freeze(campaign: Campaign, site: Site, expansion: Expansion, shards: Shards) -> FrozenPlan:
-    """Give every supported point its key and its batch."""
+def freeze(
+    campaign: Campaign, site: Site, expansion: Expansion, shards: Shards, broken: Sequence[BrokenMetric] = ()
+) -> FrozenPlan:
+    """Give every supported point its key and its batch.
+
+    Parameters
+    ----------
+    broken : metrics that are asked for and cannot be used; they are told, and no part of any key.
+    """
     runnable = [p for p in expansion.points if p.runnable]
     placed = assign_shards(shards, ((shape_of(*_shape(p)), p.id) for p in runnable))
     launches = {n: launch_of(site.platform, site.machine, n) for n in {r // n for n, r in map(_shape, runnable)}}
@@ -83,6 +90,7 @@ def freeze(campaign: Campaign, site: Site, expansion: Expansion, shards: Shards)
                 {"name": m.name, "values": list(m.values), "units": list(m.units), "summary": m.summary}
                 for m in chosen_metrics(campaign.metrics, site.offer.metrics)
             ],
+            "broken_metrics": [asdict(metric) for metric in broken],
             "points": rows,
             "excluded": excluded,
         },

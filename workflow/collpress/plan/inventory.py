@@ -21,7 +21,7 @@ from collpress.plan.frozen import FrozenPlan, Site, freeze, read_json, read_shar
 from collpress.plan.identity import Build
 from collpress.plan.launch import launch_of, root_permissions
 from collpress.plan.machine import Machine, this_machine
-from collpress.plan.metrics import measures_fidelity, refuse_other_plugins
+from collpress.plan.metrics import broken_metrics, refuse_other_plugins
 from collpress.plan.needs import datasets_needed
 from collpress.plan.offer import Dataset, Offer, library_algorithms, metrics_of, offer_from_json, plugins_of
 from collpress.spec.campaign import Campaign
@@ -64,11 +64,11 @@ def take_inventory(
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus)
     broken = {str(b["name"]): f"the plugin cannot be used: {b['reason']}" for b in own.get("broken", ())}
     expansion.warnings += refuse_other_plugins(campaign, offer.metrics, broken)
-    expansion.points = [_with_what_is_missing(p, without, broken, campaign.metrics) for p in expansion.points]
+    expansion.points = [_with_what_is_missing(p, without, broken) for p in expansion.points]
     if not expansion.points:
         raise CollpressError("the campaign has no points: every combination is excluded", where=str(campaign.path))
     site = Site(platform, machine, offer, datasets, Build.of(build), build["core"]["path"], build_path.as_posix())
-    plan = freeze(campaign, site, expansion, read_shards(places))
+    plan = freeze(campaign, site, expansion, read_shards(places), broken_metrics(campaign, broken))
     written = write_plan(plan, places)
     inventory = _document(campaign, site, build, own, offers)
     if write_json(places.inventory, inventory):
@@ -124,9 +124,7 @@ def registered_datasets() -> dict[str, Dataset]:
     }
 
 
-def _with_what_is_missing(
-    point: Point, without: Collection[str], broken: Mapping[str, str], metrics: Collection[str]
-) -> Point:
+def _with_what_is_missing(point: Point, without: Collection[str], broken: Mapping[str, str]) -> Point:
     """A point whose data or plugin could not be had today failed; it is not `unsupported`, which is for good."""
     dataset = str(point.factors["dataset"])
     if point.unsupported is None and dataset in without:
@@ -135,10 +133,6 @@ def _with_what_is_missing(
     reason = next((broken[name] for name in names if name in broken), None)
     if point.unsupported is not None and reason is not None:
         return replace(point, unsupported=None, failed=reason)
-    # Measured without a metric that is asked for by name, the point would be measured again once that is mended.
-    lacking = next((broken[name] for name in metrics if name in broken), None)
-    if point.runnable and lacking is not None and measures_fidelity(point.factors):
-        return replace(point, failed=lacking)
     return point
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from collpress.errors import CollpressError, did_you_mean
+from collpress.fidelity import measures_fidelity
+from collpress.plan.needs import asked_for
 from collpress.plan.offer import Metric
 from collpress.spec.campaign import Campaign
 from collpress.spec.factors import Value, is_pattern
 
-FLOATS = ("float32", "float64")
+
+@dataclass(frozen=True)
+class BrokenMetric:
+    """A metric that is asked for and cannot be used: no value, and a reason."""
+
+    name: str
+    reason: str
 
 
 def chosen_metrics(asked: Iterable[str], offered: Iterable[Metric]) -> list[Metric]:
@@ -19,9 +28,28 @@ def chosen_metrics(asked: Iterable[str], offered: Iterable[Metric]) -> list[Metr
     return [m for m in offered if any(fnmatchcase(m.name, pattern) for pattern in patterns)]
 
 
-def measures_fidelity(factors: Mapping[str, Value]) -> bool:
-    """Whether a point has a fidelity: floating-point values of a dataset. The pattern is made to be exact."""
-    return factors["dataset"] != "pattern" and factors["dtype"] in FLOATS
+def broken_metrics(campaign: Campaign, broken: Mapping[str, str]) -> list[BrokenMetric]:
+    """Sources that could not be built and that the campaign's metrics ask for, by name.
+
+    Nothing says what a source that does not compile would have become: one that a pattern asks for counts as a metric
+    unless the campaign names it as a codec or an algorithm.
+
+    Parameters
+    ----------
+    broken : name → why the plugin cannot be used.
+    """
+    others = {
+        str(v).rpartition(":")[2]
+        for f in ("codec", "algorithm")
+        for _, values in asked_for(campaign, f)
+        for v in values
+    }
+    return [
+        BrokenMetric(name, reason)
+        for name, reason in sorted(broken.items())
+        if name in campaign.metrics
+        or (name not in others and any(fnmatchcase(name, pattern) for pattern in campaign.metrics))
+    ]
 
 
 def metrics_of_point(factors: Mapping[str, Value], chosen: Sequence[Metric]) -> Sequence[Metric]:
@@ -38,7 +66,7 @@ def refuse_other_plugins(campaign: Campaign, offered: Sequence[Metric], broken: 
     """
     known, unusable, warnings = [m.name for m in offered], set(broken), []
     for position, name in enumerate(campaign.metrics):
-        if any(fnmatchcase(k, name) for k in known) or name in unusable:
+        if any(fnmatchcase(k, name) for k in (*known, *unusable)):
             continue
         where, allowed = campaign.where("metrics", position), ", ".join(known)
         if not is_pattern(name):

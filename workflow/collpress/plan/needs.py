@@ -24,7 +24,7 @@ def datasets_needed(campaign: Campaign, registered: Iterable[str] | None = None)
     known = None if registered is None else sorted(registered)
     needed: set[str] = set()
     errors: list[CollpressError] = []
-    for field, values in _axes(campaign, "dataset"):
+    for field, values in asked_for(campaign, "dataset"):
         for position, value in enumerate(values):
             name = str(value)
             if name == "pattern":
@@ -58,7 +58,7 @@ def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / 
     metrics = own | {p.stem for p in native.glob("metrics/*.cpp")}
     errors = []
     for factor, known in (("codec", codecs), ("algorithm", algorithms), ("metric", metrics)):
-        asked = [(("metrics",), campaign.metrics)] if factor == "metric" else _axes(campaign, factor)
+        asked = [(("metrics",), campaign.metrics)] if factor == "metric" else asked_for(campaign, factor)
         for field, values in asked:
             for position, value in enumerate(values):
                 name = str(value)
@@ -75,7 +75,7 @@ def plugin_directories(campaign: Campaign) -> list[Path]:
     return [campaign.path.parent / name for name in campaign.plugins]
 
 
-def _axes(campaign: Campaign, factor: str) -> Iterator[tuple[tuple[str | int, ...], tuple[Value, ...]]]:
+def asked_for(campaign: Campaign, factor: str) -> Iterator[tuple[tuple[str | int, ...], tuple[Value, ...]]]:
     """Everywhere in the campaign that a factor is given: the field, and its values."""
     yield ("defaults", factor), campaign.defaults.given().get(factor, ())
     for name, experiment in campaign.experiments.items():

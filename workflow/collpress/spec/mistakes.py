@@ -14,6 +14,20 @@ if TYPE_CHECKING:
     from collpress.spec.document import Document
 
 T = TypeVar("T")
+LONGEST_SHOWN = 60
+"""Letters of a value that a message repeats."""
+_KINDS = {
+    "model_": "a mapping",
+    "dict_": "a mapping",
+    "mapping_": "a mapping",
+    "tuple_": "a list",
+    "list_": "a list",
+    "string_type": "text",
+    "int_": "a whole number",
+    "float_": "a number",
+    "bool_": "true or false",
+}
+"""How pydantic's types of errors begin, and what was wanted."""
 
 
 def as_field_error(parse: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -39,7 +53,11 @@ def combined(errors: Sequence[CollpressError], path: str) -> CollpressError:
 
 def explain(error: ValidationError, model: type[BaseModel], document: Document) -> CollpressError:
     """All mistakes that a model found in a document, as one error."""
-    return combined([_one(details, model, document) for details in error.errors()], document.path)
+    found = error.errors()
+    inner = {tuple(details["loc"][:n]) for details in found for n in range(len(details["loc"]))}
+    # What is said of a whole whose parts are wrong only follows from them.
+    causes = [details for details in found if tuple(details["loc"]) not in inner]
+    return combined([_one(details, model, document) for details in causes], document.path)
 
 
 def _one(details: Any, model: type[BaseModel], document: Document) -> CollpressError:
@@ -64,7 +82,7 @@ def _one(details: Any, model: type[BaseModel], document: Document) -> CollpressE
         return CollpressError(context["what"], where=where, allowed=context["allowed"], fix=context["fix"])
     if kind == "literal_error":
         allowed = str(context.get("expected", "")).replace("'", "")
-        word = str(details["input"])
+        word = _cut(str(details["input"]))
         names = [name.strip() for name in allowed.replace(" or ", ", ").split(",")]
         return CollpressError(
             f'"{word}" is not known here', where=document.where(*place), allowed=allowed, fix=did_you_mean(word, names)
@@ -73,10 +91,31 @@ def _one(details: Any, model: type[BaseModel], document: Document) -> CollpressE
 
 
 def _plain(details: Any) -> str:
-    message = str(details["msg"]).replace("Input should be", "this must be").replace("a valid dictionary", "a mapping")
     value = details.get("input")
-    shown = f'; it is "{value}"' if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-    return message + shown
+    if isinstance(value, bool):
+        return f"{_wanted(details)}; it is {str(value).lower()}"
+    return (
+        f'{_wanted(details)}; it is "{_cut(str(value))}"' if isinstance(value, str | int | float) else _wanted(details)
+    )
+
+
+def _wanted(details: Any) -> str:
+    kind, context = str(details["type"]), details.get("ctx") or {}
+    for start, word in _KINDS.items():
+        if kind.startswith(start):
+            return f"this must be {word}"
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        return f"this must match the pattern {context['pattern']}"
+    if kind == "too_short":
+        least = context["min_length"]
+        return f"this must have at least {least} {'entry' if least == 1 else 'entries'}"
+    return str(details["msg"]).replace("Input should be", "this must be").replace("String should", "this must")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
 def _fields_at(model: type[BaseModel], place: Iterable[str | int]) -> list[str]:

@@ -1,7 +1,7 @@
 """Say how a campaign ended, and fail if a point that should have run did not.
 
-Prints how many points were planned and are ok, the others by reason, and the most telling findings. Writes
-summary.json when every point is ok or unsupported. Exit code 3: some are not.
+Prints how many points were planned and are ok, the others by reason, the most telling findings, and the campaign's own
+plugins that could not be used. Writes summary.json when every point is ok or unsupported. Exit code 3: some are not.
 
 example: collpress complete quick --platform local
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.attempt import now
+from collpress.execute.build import broken_plugins
 from collpress.execute.status import Coverage, coverage, grouped, label
 from collpress.files import sha256_of, write_json
 from collpress.layout import Places
@@ -31,6 +32,8 @@ def run(args: argparse.Namespace) -> int:
     print("\n".join(_counts(seen)))
     found = _headlines(places)
     print("\n".join([*(f"  {finding['text']}" for finding in found), f"all findings: {places.findings_page}"]))
+    if broken := broken_plugins(places.plugins):
+        print(f"broken plugins: {'; '.join(broken)}")
     incomplete = seen.incomplete()
     if incomplete:
         places.summary.unlink(missing_ok=True)

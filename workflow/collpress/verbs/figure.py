@@ -10,7 +10,11 @@ example: collpress figure latency --campaign quick --platform local
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
 
+from collpress.errors import CollpressError
 from collpress.figures.registry import figure_module, figure_names
 from collpress.layout import Places
 
@@ -23,9 +27,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     figure_module(args.name)  # a misspelt name is told before matplotlib takes its second to load
-    from collpress.figures.files import write_figure
-
+    write_figure = _write_figure()
     places = Places(args.campaign, args.platform)
     for path in write_figure(args.name, places.cube, places.directory / "figures"):
         print(path)
     return 0
+
+
+def _write_figure() -> Callable[[str, Path, Path], list[Path]]:
+    """What draws. A user's matplotlibrc changes nothing in a figure, so that it is not read, whatever is in it."""
+    os.environ["MATPLOTLIBRC"] = os.devnull
+    try:
+        from collpress.figures.files import write_figure
+    except UnicodeDecodeError:
+        # One in the working directory is read before the variable is asked.
+        raise CollpressError(
+            "matplotlib cannot read its settings: they are not UTF-8",
+            where=str(Path("matplotlibrc").absolute()),
+            fix="remove the file, or save it as UTF-8",
+        ) from None
+    return write_figure

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from collpress.errors import CollpressError, IncompleteError
+from collpress.execute.build import broken_plugins
 from collpress.execute.lock import run_lock
 from collpress.execute.processes import dies_with_parent
 from collpress.execute.status import coverage, retire_incomplete_receipts, summarise
@@ -44,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
             names = ", ".join(missing)
             print(f"going on without {names}: its points fail, all others are measured", file=sys.stderr)
             complete = _snakemake(args, missing)
+    if broken := broken_plugins(places.plugins):
+        print(f"broken plugins: {'; '.join(broken)}", file=sys.stderr)
     if complete:
         print(f"complete: {summarise(places.directory)}\nfigures: {places.directory / 'figures'}")
         return 0

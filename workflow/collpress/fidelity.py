@@ -1,0 +1,12 @@
+"""Which points have a fidelity: the plan measures it of these, and a cube has its variables for these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FLOATS = ("float32", "float64")
+
+
+def measures_fidelity(factors: Mapping[str, object]) -> bool:
+    """Whether a point has a fidelity: floating-point values of a dataset. The pattern is made to be exact."""
+    return factors.get("dataset") != "pattern" and factors.get("dtype") in FLOATS
