@@ -9,6 +9,7 @@ from statistics import median
 import numpy as np
 import xarray as xr
 
+from collpress.analysis.counting import counted
 from collpress.analysis.flags import meanings
 from collpress.analysis.table import rows
 from collpress.errors import CollpressError
@@ -25,7 +26,7 @@ class Point:
     id, key : hex digits; the key is None where the plan says unsupported or failed.
     reason : why it is not ok; empty where it is.
     noisy : launches that missed the asked precision.
-    times : s, the median of each launch; empty unless the status is ok.
+    times : s, the median of each launch that counts; empty where none does, or the status is not ok.
     numbers : the variables that were asked for, None where a value is missing.
     """
 
@@ -41,11 +42,12 @@ class Point:
 
     @property
     def ok(self) -> bool:
-        return self.status == "ok"
+        """Whether its status is ok and it has a time: `counting.counted` says which launches have one."""
+        return bool(self.times)
 
     @property
     def time(self) -> float:
-        """Median over launches, s; ValueError for a point that is not ok."""
+        """Median over launches, s; ValueError for a point without one."""
         if not self.times:
             raise ValueError(f"a point that is {self.status} has no time")
         return median(self.times)
@@ -76,7 +78,7 @@ def points(dataset: xr.Dataset, numbers: Sequence[str] = ()) -> list[Point]:
             row["status"],
             row["reason"],
             row["n_noisy"],
-            tuple(float(t) for t in times if not np.isnan(t)) if row["status"] == "ok" else (),
+            counted(times) if row["status"] == "ok" else (),
             {name: row[name] for name in numbers},
         )
         for row, times in zip(rows(dataset, ("point", "n_noisy", *numbers)), launches, strict=True)

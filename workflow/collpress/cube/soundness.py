@@ -54,7 +54,7 @@ class _Provenance(_Loose):
     last_record_utc: str | None = None
 
 
-class _Unsound(Exception):
+class UnsoundError(Exception):
     """What is wrong, in words."""
 
 
@@ -70,9 +70,9 @@ def check(cube: xr.DataTree, path: Path) -> None:
         for name, child in cube.children.items():
             try:
                 _check_group(name, child.to_dataset(), int(cube.attrs["launches"]))
-            except _Unsound as problem:
-                raise _Unsound(f"the cube is damaged: experiment {name}: {problem}") from None
-    except _Unsound as problem:
+            except UnsoundError as problem:
+                raise UnsoundError(f"the cube is damaged: experiment {name}: {problem}") from None
+    except UnsoundError as problem:
         names = [cube.attrs.get(noun) for noun in ("campaign", "platform")]
         campaign, platform = (n if isinstance(n, str) and n else w for n, w in zip(names, ("C", "P"), strict=True))
         fix = f"make it again: collpress cube {campaign} --platform {platform}"
@@ -81,22 +81,22 @@ def check(cube: xr.DataTree, path: Path) -> None:
 
 def _check_root(cube: xr.DataTree) -> None:
     if "schema_version" not in cube.attrs:
-        raise _Unsound("this is no cube of collpress: it has no attribute schema_version")
+        raise UnsoundError("this is no cube of collpress: it has no attribute schema_version")
     version = cube.attrs["schema_version"]
     if not _is_integer(version) or int(version) != SCHEMA_VERSION:
-        raise _Unsound(f"this cube has the schema {version}; this collpress reads {SCHEMA_VERSION}")
+        raise UnsoundError(f"this cube has the schema {version}; this collpress reads {SCHEMA_VERSION}")
     damaged = "the cube is damaged: "
     for name in _NAMES:
         if not isinstance(cube.attrs.get(name), str) or not cube.attrs[name].strip():
-            raise _Unsound(f"{damaged}its attribute {name} is missing or no text")
+            raise UnsoundError(f"{damaged}its attribute {name} is missing or no text")
     for name in _COUNTS:
         value = cube.attrs.get(name)
         if not _is_integer(value) or int(value) < (1 if name == "launches" else 0):
-            raise _Unsound(f"{damaged}its attribute {name} is missing or no count")
+            raise UnsoundError(f"{damaged}its attribute {name} is missing or no count")
     told, there = str(cube.attrs["experiments"]).split(" "), set(cube.children)
     if set(told) != there or len(set(told)) != len(told):
         has = ", ".join(sorted(map(str, there))) or "none"
-        raise _Unsound(f'{damaged}it names the experiments "{" ".join(told)}" and has the groups {has}')
+        raise UnsoundError(f'{damaged}it names the experiments "{" ".join(told)}" and has the groups {has}')
     _check_provenance(cube.attrs.get("provenance"), damaged)
 
 
@@ -107,23 +107,23 @@ def _check_provenance(text: Any, damaged: str) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the whole"
-        raise _Unsound(f"{damaged}its provenance: {place}: {first['msg']}") from None
+        raise UnsoundError(f"{damaged}its provenance: {place}: {first['msg']}") from None
     except (TypeError, ValueError, RecursionError):
-        raise _Unsound(f"{damaged}its attribute provenance is missing or no JSON") from None
+        raise UnsoundError(f"{damaged}its attribute provenance is missing or no JSON") from None
 
 
 def _check_group(name: str, group: xr.Dataset, launches: int) -> None:
     if group.attrs.get("experiment") != name:
-        raise _Unsound("the attribute experiment is not its name")
+        raise UnsoundError("the attribute experiment is not its name")
     dims = {str(dim) for dim in _variable(group, "status").dims}
     if absent := [factor for factor in FACTORS if factor not in dims]:
-        raise _Unsound(f"status has no dimension {absent[0]}")
+        raise UnsoundError(f"status has no dimension {absent[0]}")
     for dim in (*sorted(dims), "launch", "phase"):
         _check_axis(group, dim)
     if group.sizes["launch"] != launches:
-        raise _Unsound(f"it has {group.sizes['launch']} launches, the cube {launches}")
+        raise UnsoundError(f"it has {group.sizes['launch']} launches, the cube {launches}")
     if absent := sorted(set(PHASES) - set(group["phase"].values.tolist())):
-        raise _Unsound(f"it has no phase {absent[0]}")
+        raise UnsoundError(f"it has no phase {absent[0]}")
     for variable in _INTEGERS:
         _shaped(group, variable, dims, "iu")
     for variable in _FLOATS:
@@ -139,7 +139,7 @@ def _check_group(name: str, group: xr.Dataset, launches: int) -> None:
     _check_index(group, "reason", "reason_text")
     _check_index(group, "point", "point_id", lowest=-1)
     if (group["point"].values[group["status"].values != _code(group["status"], "not_planned")] < 0).any():
-        raise _Unsound("a planned cell names no point")
+        raise UnsoundError("a planned cell names no point")
     _check_fidelity(group, dims)
 
 
@@ -149,7 +149,7 @@ def _check_fidelity(group: xr.Dataset, dims: set[str]) -> None:
         if variable.startswith(_FIDELITY):
             own = {str(dim) for dim in group[variable].dims} - dims
             if len(own) > 1:
-                raise _Unsound(f"the variable {variable} has the dimensions {', '.join(sorted(own))}")
+                raise UnsoundError(f"the variable {variable} has the dimensions {', '.join(sorted(own))}")
             _shaped(group, variable, dims | own, "f")
             for dim in own:
                 _check_axis(group, dim)
@@ -162,28 +162,28 @@ def _check_fidelity(group: xr.Dataset, dims: set[str]) -> None:
 def _check_axis(group: xr.Dataset, dim: str) -> None:
     labels = _variable(group, dim)
     if labels.dims != (dim,):
-        raise _Unsound(f"the coordinate {dim} has the dimensions {', '.join(map(str, labels.dims)) or 'none'}")
+        raise UnsoundError(f"the coordinate {dim} has the dimensions {', '.join(map(str, labels.dims)) or 'none'}")
     values = labels.values.tolist()
     if not values or len(set(values)) != len(values):
-        raise _Unsound(f"the coordinate {dim} has no labels, or one of them twice")
+        raise UnsoundError(f"the coordinate {dim} has no labels, or one of them twice")
     integers, texts = (all(isinstance(value, kind) for value in values) for kind in (int, str))
     if not (integers if dim in _INTEGER_AXES else texts if dim in (*FACTORS, "phase") else integers or texts):
-        raise _Unsound(f"the coordinate {dim} has labels of a wrong type")
+        raise UnsoundError(f"the coordinate {dim} has labels of a wrong type")
 
 
 def _check_flags(variable: xr.DataArray, is_status: bool) -> None:
     said, values = variable.attrs.get("flag_meanings"), np.atleast_1d(variable.attrs.get("flag_values", []))
     if not isinstance(said, str) or values.dtype.kind not in "iu":
-        raise _Unsound(f"the variable {variable.name} lacks flag_values or flag_meanings")
+        raise UnsoundError(f"the variable {variable.name} lacks flag_values or flag_meanings")
     words, codes = said.split(), values.tolist()
     if not words or len(words) != len(codes) or len(set(codes)) != len(codes) or min(codes) < 0:
-        raise _Unsound(f"the variable {variable.name} has flag_values that do not fit its flag_meanings")
+        raise UnsoundError(f"the variable {variable.name} has flag_values that do not fit its flag_meanings")
     if is_status and any(STATUS.get(word) != code for word, code in zip(words, codes, strict=True)):
-        raise _Unsound(f"the variable {variable.name} has a meaning that no status has, or another code for it")
+        raise UnsoundError(f"the variable {variable.name} has a meaning that no status has, or another code for it")
     if is_status and "not_planned" not in words:
-        raise _Unsound(f"the variable {variable.name} has no code for not_planned")
+        raise UnsoundError(f"the variable {variable.name} has no code for not_planned")
     if unknown := sorted(set(np.unique(variable.values).tolist()) - set(codes)):
-        raise _Unsound(f"the variable {variable.name} holds {unknown[0]}, a code without a meaning")
+        raise UnsoundError(f"the variable {variable.name} holds {unknown[0]}, a code without a meaning")
 
 
 def _code(variable: xr.DataArray, word: str) -> int:
@@ -194,21 +194,21 @@ def _code(variable: xr.DataArray, word: str) -> int:
 def _check_index(group: xr.Dataset, index: str, text: str, lowest: int = 0) -> None:
     values, size = group[index].values, group[text].size
     if values.size and not lowest <= int(values.min()) <= int(values.max()) < size:
-        raise _Unsound(f"the variable {index} points outside of {text}, which has {size} entries")
+        raise UnsoundError(f"the variable {index} points outside of {text}, which has {size} entries")
 
 
 def _shaped(group: xr.Dataset, name: str, dims: Iterable[str], kinds: str) -> None:
     variable = _variable(group, name)
     if set(variable.dims) != set(dims):
-        raise _Unsound(f"the variable {name} has the dimensions {', '.join(map(str, variable.dims)) or 'none'}")
+        raise UnsoundError(f"the variable {name} has the dimensions {', '.join(map(str, variable.dims)) or 'none'}")
     texts = variable.dtype.kind != "O" or all(isinstance(value, str) for value in variable.values.ravel())
     if variable.dtype.kind not in kinds or not texts:
-        raise _Unsound(f"the variable {name} has the type {variable.dtype}")
+        raise UnsoundError(f"the variable {name} has the type {variable.dtype}")
 
 
 def _variable(group: xr.Dataset, name: str) -> xr.DataArray:
     if name not in group.variables:
-        raise _Unsound(f"the variable {name} is missing")
+        raise UnsoundError(f"the variable {name} is missing")
     return group[name]
 
 

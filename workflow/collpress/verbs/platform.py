@@ -78,7 +78,7 @@ def _list(args: argparse.Namespace) -> int:
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
         if row["mistake"] is not None:
-            print(f"{row['name']:<{width}}  cannot be used: {row['mistake'].splitlines()[0]}")
+            print(f"{row['name']:<{width}}  cannot be used: {_first(row['mistake'])}")
         else:
             print(f"{row['name']:<{width}}  {row['mpi']} from {row['from']}, {row['launcher']}: {row['title']}")
     return 0
@@ -98,3 +98,10 @@ def _row(path: Path) -> dict[str, Any]:
         "from": toolchain.source,
         "launcher": platform.launcher,
     }
+
+
+def _first(mistake: str) -> str:
+    """The first mistake of a file, and how many lines are about others; a heading that ends in a colon is none."""
+    lines = [line.strip() for line in mistake.splitlines()]
+    first = next((line for line in lines if line and not line.endswith(":")), lines[0])
+    return first
