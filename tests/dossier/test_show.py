@@ -253,3 +253,11 @@ def test_a_damaged_plan_elsewhere_is_left_out_with_a_warning(
 def test_a_damaged_batch_index_leaves_the_plan_line_out(damage: str, campaign: Path) -> None:
     (campaign / "plan" / "batches" / f"{BATCH}.json").write_text(damage, encoding="utf-8")
     assert shown("abcd1")["plan_line"] is None
+
+
+def test_control_characters_do_not_reach_the_terminal(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_journal(campaign, [record(RING, 0, status="crashed", reason="\x1b[2Jgone")])
+    assert main(["show", "abcd1"]) == 0
+    said = capsys.readouterr().out
+    assert "[2Jgone" in said
+    assert "\x1b" not in said

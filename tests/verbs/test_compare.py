@@ -123,7 +123,21 @@ def test_json_says_the_same_and_holds_no_nan(cubes: list[str], capsys: pytest.Ca
 
 def test_a_cube_can_be_named_by_its_path(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", cubes[0], "results/campaigns/quick/one/cube.nc"]) == 0
-    assert "no difference shown in 3" in capsys.readouterr().out
+    said, warned = capsys.readouterr()
+    assert "no difference shown in 3" in said
+    assert "warning: A and B are the same cube" in warned
+
+
+def test_other_campaigns_are_warned_about_and_without_pairs_nothing_is_said_of_chance(
+    cubes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = xr.open_datatree(write_cube(Path("other.nc"), "ring", [float("nan")] * 5)).load()
+    tree.attrs["campaign"] = "another"
+    tree.to_netcdf("another.nc", engine="netcdf4")
+    assert main(["compare", cubes[0], "another.nc"]) == 2
+    said, warned = capsys.readouterr()
+    assert "warning: different campaigns: A is quick, B is another" in warned
+    assert "chance" not in said
 
 
 @pytest.mark.parametrize(
@@ -165,4 +179,4 @@ def test_what_may_spoil_the_comparison_is_warned_about(cubes: list[str], capsys:
     tree["tuning"] = tree["tuning"].isel(launch=slice(4))
     tree.to_netcdf("changed.nc", engine="netcdf4")
     assert main(["compare", cubes[0], "changed.nc"]) == 0
-    assert "warning: another number of launches: A has 5, B has 7" in capsys.readouterr().err
+    assert "warning: another number of launches: A has 5, B has 4" in capsys.readouterr().err

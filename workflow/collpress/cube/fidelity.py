@@ -12,6 +12,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from collpress.cube.plan import PlannedMetric, PlannedPoint
+from collpress.printable import one_line
 from collpress.records import Journals, Record, Status
 
 SUBJECTS: Mapping[str, str] = {
@@ -144,4 +145,4 @@ def _told(record: Record) -> Iterator[str]:
     for subject in SUBJECTS:
         seen = getattr(record.fidelity, subject) if record.fidelity else None
         for metric, problem in sorted(seen.problems.items()) if seen is not None else ():
-            yield f"{subject} {metric}: {problem}"
+            yield one_line(f"{subject} {metric}: {problem}")

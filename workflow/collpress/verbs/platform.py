@@ -101,7 +101,6 @@ def _row(path: Path) -> dict[str, Any]:
 
 
 def _first(mistake: str) -> str:
-    """The first mistake of a file, and how many lines are about others; a heading that ends in a colon is none."""
-    lines = [line.strip() for line in mistake.splitlines()]
-    first = next((line for line in lines if line and not line.endswith(":")), lines[0])
-    return first
+    """The first mistake of a file, after how many there are where there are several."""
+    head, *others = mistake.splitlines()
+    return f"{head} {others[0].strip()}" if head.endswith(":") and others else head
