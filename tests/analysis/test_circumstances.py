@@ -66,3 +66,20 @@ def test_a_cube_without_provenance_is_not_taken_for_alike() -> None:
     assert len(differences(silent, silent)) == 4
     damaged = xr.DataTree(xr.Dataset(attrs={"schema_version": 1, "launches": 5, "provenance": "{"}))
     assert len(differences(damaged, silent)) == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("cpu_model", "processor"),
+        ("allowed_cpus", "CPUs that may be used"),
+        ("cpus", "CPUs"),
+        ("cores", "cores"),
+        ("memory_bytes", "bytes of memory"),
+        ("kernel", "kernel"),
+        ("governor", "frequency governor"),
+    ],
+)
+def test_each_property_of_the_machine_is_compared(key: str, words: str) -> None:
+    (warning,) = differences(cube(hardware={key: "x"}), cube(hardware={key: "y"}))
+    assert warning == f"another machine: {words}: A x, B y"

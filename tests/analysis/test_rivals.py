@@ -114,3 +114,25 @@ def test_cells_that_differ_in_any_other_factor_never_meet(tmp_path: Path) -> Non
         assert choice.default is not None
         assert choice.best is not None
         assert choice.default.without("algorithm") == choice.best.without("algorithm")
+
+
+def test_a_library_algorithm_with_a_codec_does_not_compete(tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    campaign.add("e", outcome=taking(*SLOW))
+    campaign.add("e", algorithm="library:ring", outcome=taking(*BETWEEN))
+    campaign.add("e", algorithm="library:ring", codec="zfp", error_bound="1e-3", outcome=taking(*FAST))
+    assert len(only(campaign, tmp_path).rivals) == 1
+
+
+@pytest.mark.parametrize("useless", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_rival_without_a_positive_finite_time_leaves_the_verdict_unknown(useless: float, tmp_path: Path) -> None:
+    campaign = Campaign(launches=5)
+    campaign.add("e", outcome=taking(*SLOW))
+    campaign.add("e", algorithm="library:ring", outcome=taking(*FAST))
+    group = unwritten(campaign, tmp_path)["e"].to_dataset()
+    times, ring = group["latency_launch_median"], group["algorithm"] == "library:ring"
+    (found,) = choices(group.assign(latency_launch_median=times.where(~ring, useless)))
+    assert (found.verdict, found.best, found.ratio) == ("unknown", None, None)
+    found, *_ = choices(group.assign(latency_launch_median=times.where(~ring | (group["launch"] > 0), useless)))
+    assert found.best is not None
+    assert len(found.best.times) == 4

@@ -125,4 +125,6 @@ def test_the_list_names_every_file_and_what_is_wrong_with_it(
     ]
     assert document["summary"] == {"platforms": 2, "with_mistakes": 1}
     assert main(["platform", "list"]) == 0
-    assert "broken  cannot be used: " in capsys.readouterr().out
+    (said,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("broken  cannot be used: "))
+    assert "mistakes in " in said
+    assert "is missing" in said

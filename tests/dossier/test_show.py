@@ -233,3 +233,31 @@ def test_the_verb_prints_json_that_says_the_same(campaign: Path, capsys: pytest.
     assert (document["status"], document["reason"]) == ("invalid", "it invalid")
     assert main(["show", "abcd1"]) == 0
     assert "status    invalid: 0 of 2 launches ok" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"schema": 1, "launches": 2, "points": [3]}', '{"schema": 2}'])
+def test_a_damaged_plan_elsewhere_is_left_out_with_a_warning(
+    damage: str, campaign: Path, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (write_plan(checkout, [RING], campaign="broken") / "plan" / "points.json").write_text(damage, encoding="utf-8")
+    write_plan(checkout, [RING], campaign="Not A Name")
+    assert find_point("abcd1").places.campaign == "quick"
+    warned = capsys.readouterr().err
+    assert "broken" in warned
+    assert "Not A Name" in warned
+    with pytest.raises(CollpressError):
+        find_point("abcd1", campaign="broken")
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"points": 3}', '{"points": [3, {"id": 1}]}', '{"points": [{}]}'])
+def test_a_damaged_batch_index_leaves_the_plan_line_out(damage: str, campaign: Path) -> None:
+    (campaign / "plan" / "batches" / f"{BATCH}.json").write_text(damage, encoding="utf-8")
+    assert shown("abcd1")["plan_line"] is None
+
+
+def test_control_characters_do_not_reach_the_terminal(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_journal(campaign, [record(RING, 0, status="crashed", reason="\x1b[2Jgone")])
+    assert main(["show", "abcd1"]) == 0
+    said = capsys.readouterr().out
+    assert "[2Jgone" in said
+    assert "\x1b" not in said

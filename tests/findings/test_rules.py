@@ -371,3 +371,19 @@ def test_one_launch_never_shows_a_difference(tmp_path: Path) -> None:
     verdicts = {f.verdict for rule in RULES for f in told(rule.find, campaign, tmp_path)}
     assert not verdicts & {"rival faster", "default faster", "pays", "does not pay", "no difference"}
     assert "unknown" in verdicts
+
+
+def test_an_ok_result_above_its_bound_is_a_violation_all_the_same(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    point = campaign.add("e", **RING, codec="int8", outcome=lambda n: checked(3.0, 0.75, 0.25))
+    summary, violation = told(results.error_over_bound, campaign, tmp_path)
+    assert (summary.verdict, violation.verdict, violation.value) == ("violated", "violated", 3.0)
+    assert [p.id for p in violation.points] == [point["id"]]
+
+
+def test_control_characters_of_a_reason_do_not_reach_the_cube(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("e", outcome=failing("crashed", "\x1b[31mred\nline"))
+    texts = unwritten(campaign, tmp_path)["e"]["reason_text"].values.tolist()
+    assert any("[31mred line" in text for text in texts)
+    assert all(text.isprintable() for text in texts)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from collpress.analysis.counting import counted
 from collpress.analysis.flags import decoded, meanings
 from collpress.analysis.ratios import Ratio, ratio_of_medians
 
@@ -142,7 +143,7 @@ def _cells(group: xr.Dataset, variable: str) -> Iterator[tuple[Factors, Side]]:
         place = tuple(index)
         factors = tuple((dim, _plain(group[dim].values[i])) for dim, i in zip(dims, index, strict=True))
         word, reason = str(words[place]), int(reasons[place])
-        launches = tuple(float(v) for v in values[place] if v > 0) if word == "ok" else ()
+        launches = counted(values[place]) if word == "ok" else ()
         yield factors, Side(word, str(texts[reason]) if reason else "", launches)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from collpress.analysis.counting import counted
 from collpress.analysis.flags import meanings
 from collpress.analysis.table import rows
 from collpress.errors import CollpressError
@@ -27,7 +28,7 @@ class Point:
     id, key : hex digits; the key is None where the plan says unsupported or failed.
     reason : why it is not ok; empty where it is.
     noisy : launches that missed the asked precision.
-    times : s, the median of each launch; empty unless the status is ok.
+    times : s, the median of each launch that counts; empty where none does, or the status is not ok.
     numbers : the variables that were asked for, None where a value is missing.
     by_launch : the variables with a number a launch that were asked for, as `times`.
     """
@@ -45,11 +46,12 @@ class Point:
 
     @property
     def ok(self) -> bool:
-        return self.status == "ok"
+        """Whether its status is ok and it has a time: `counting.counted` says which launches have one."""
+        return bool(self.times)
 
     @property
     def time(self) -> float:
-        """Median over launches, s; ValueError for a point that is not ok."""
+        """Median over launches, s; ValueError for a point without one."""
         if not self.times:
             raise ValueError(f"a point that is {self.status} has no time")
         return median(self.times)
@@ -81,7 +83,7 @@ def points(dataset: xr.Dataset, numbers: Sequence[str] = (), by_launch: Sequence
             row["status"],
             row["reason"],
             row["n_noisy"],
-            _known(launches[_TIME][i]) if row["status"] == "ok" else (),
+            counted(launches[_TIME][i]) if row["status"] == "ok" else (),
             {name: row[name] for name in numbers},
             {name: _known(launches[name][i]) if row["status"] == "ok" else () for name in by_launch},
         )

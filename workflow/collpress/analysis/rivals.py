@@ -35,8 +35,8 @@ class Choice:
     best : the ok rival with the smallest median time; None where no rival is ok.
     ratio : time of the default over that of `best`, above 1 where the rival is faster; its error probability is divided
         by the number of rivals, because the best of them was picked (Bonferroni). None where a side has no time.
-    verdict : `unknown` with too few launches to show a difference; `default failed` is every status but ok and
-        unsupported.
+    verdict : `unknown` with too few launches to show a difference, or none with a time; `default failed` is every
+        status but ok and unsupported.
     """
 
     experiment: str
@@ -77,4 +77,6 @@ def _verdict(default: Point | None, rivals: Sequence[Point], ratio: Ratio | None
         return "default missing"
     if default.status == "unsupported":
         return "default unsupported"
-    return "no rival ok" if default.ok else "default failed"
+    if default.status != "ok":
+        return "default failed"
+    return "unknown" if any(p.status == "ok" for p in rivals) else "no rival ok"

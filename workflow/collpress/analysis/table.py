@@ -16,8 +16,8 @@ Row = dict[str, Any]
 def rows(dataset: xr.Dataset, variables: Sequence[str] = ()) -> list[Row]:
     """One mapping per planned cell: the factors, `status` and `reason` as text, and `variables` as numbers or words.
 
-    A variable with flag meanings becomes its word, a float that is NaN becomes None. Order: C order of the dimensions.
-    Variables with dimensions that `status` does not have (launch, phase) are refused with ValueError.
+    A variable with flag meanings becomes its word, a float that is not finite becomes None. Order: C order of the
+    dimensions. Variables with dimensions that `status` does not have (launch, phase) are refused with ValueError.
     """
     status = dataset["status"]
     planned = np.argwhere(status.values != meanings(status)["not_planned"])
@@ -46,5 +46,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.str_ | str):
         return str(value)
     if isinstance(value, np.floating | float):
-        return None if np.isnan(value) else float(value)
+        return float(value) if np.isfinite(value) else None
     return int(value)

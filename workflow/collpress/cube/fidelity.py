@@ -14,6 +14,7 @@ import xarray as xr
 
 from collpress.cube.plan import BrokenMetric, PlannedMetric, PlannedPoint
 from collpress.fidelity import measures_fidelity
+from collpress.printable import one_line
 from collpress.records import Journals, Record, Status
 
 SUBJECTS: Mapping[str, str] = {
@@ -157,4 +158,4 @@ def _told(records: Sequence[Record]) -> Iterator[str]:
     for record, subject in product(records, SUBJECTS):
         seen = getattr(record.fidelity, subject) if record.fidelity else None
         for metric, problem in sorted(seen.problems.items()) if seen is not None else ():
-            yield f"{subject} {metric}: {problem}"
+            yield one_line(f"{subject} {metric}: {problem}")

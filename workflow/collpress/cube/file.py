@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from collpress.cube.soundness import check
 from collpress.errors import CollpressError
 
 _WORTH_DEFLATING = 16_384
 """Elements; below it the chunk index costs more than deflation saves."""
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RuntimeError, OverflowError)
+"""What the layers below raise for a file that is damaged, or one of somebody else."""
 
 
 def write_cube(cube: xr.DataTree, path: Path) -> None:
@@ -42,24 +46,48 @@ def write_cube(cube: xr.DataTree, path: Path) -> None:
 
 
 def open_cube(path: Path) -> xr.DataTree:
-    """The cube in memory; `sha256` in its encoding says which bytes it was. CollpressError where there is none."""
+    """The sound cube in memory; `sha256` in its encoding says which bytes it was.
+
+    Raises
+    ------
+    CollpressError : there is none, it cannot be read, it is damaged or of another schema; or no room for its copy.
+    """
     try:
         content = path.read_bytes()
-        with tempfile.TemporaryDirectory(prefix="collpress-") as local:
-            file = Path(local) / "cube.nc"  # the same bytes as were hashed, where HDF5 may take its locks
-            file.write_bytes(content)
-            with xr.open_datatree(file, engine="netcdf4") as lazy:
-                cube = lazy.load()
     except FileNotFoundError as error:
         raise CollpressError(
             "there is no cube", where=str(path), fix="collpress cube CAMPAIGN --platform PLATFORM"
         ) from error
-    except (OSError, ValueError) as error:
-        raise CollpressError(
-            f"the cube cannot be read: {error}", where=str(path), fix="make it again: collpress cube"
-        ) from error
+    except OSError as error:
+        raise CollpressError(f"the cube cannot be read: {error.strerror}", where=str(path)) from error
+    cube = _loaded(content, path)
+    check(cube, path)
     cube.encoding["sha256"] = hashlib.sha256(content).hexdigest()
     return cube
+
+
+def _loaded(content: bytes, path: Path) -> xr.DataTree:
+    """The content of `path`, read from a copy: the same bytes as were hashed, where HDF5 may take its locks."""
+    with ExitStack() as kept:
+        try:
+            file = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="collpress-"))) / "cube.nc"
+            file.write_bytes(content)
+        except OSError as error:
+            raise CollpressError(
+                f"no copy of the cube can be made in the temporary directory: {error.strerror or error}",
+                where=str(path),
+                fix=f"free {len(content)} bytes there, or name another directory in TMPDIR",
+            ) from error
+        try:
+            with xr.open_datatree(file, engine="netcdf4") as lazy:
+                return lazy.load()
+        except _UNREADABLE as error:
+            said = " ".join(str(error).replace(str(file), str(path)).split())
+            raise CollpressError(
+                f"the cube cannot be read: {said}",
+                where=str(path),
+                fix="make it again: collpress cube CAMPAIGN --platform PLATFORM",
+            ) from error
 
 
 def _encoding(cube: xr.DataTree) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from collpress.cube.flags import KNOWN_BY, STATUS, safe_word
 from collpress.cube.plan import PlannedPoint
 from collpress.cube.quantities import CELL, LAUNCH, PHASE, Quantity
+from collpress.printable import one_line
 from collpress.records import Journals, Record, Status
 
 Floats = npt.NDArray[np.float64]
@@ -52,12 +53,12 @@ def measured(points: Sequence[PlannedPoint], journals: Journals, launches: int) 
     for row, point in enumerate(points):
         if point.key is None:
             word, reason = ("failed", point.failed) if point.failed else ("unsupported", point.unsupported)
-            status[row], reasons[row] = STATUS[word], reason or "no reason given"
+            status[row], reasons[row] = STATUS[word], one_line(reason or "") or "no reason given"
             launch_status[row] = STATUS[word]
             continue
         records = {launch: r for launch, r in journals.of(point.key).items() if launch < launches}
         verdict = journals.status(point.key, launches)
-        status[row], reasons[row] = STATUS[verdict.status.value], verdict.reason or ""
+        status[row], reasons[row] = STATUS[verdict.status.value], one_line(verdict.reason or "")
         for launch, record in records.items():
             launch_status[row, launch] = STATUS[record.status.value]
             ok = record.status is Status.OK

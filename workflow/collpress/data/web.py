@@ -20,6 +20,7 @@ from collpress.data.sources import UrlSource, may_be_asked
 from collpress.data.turn import turn
 from collpress.errors import CollpressError
 from collpress.files import make_directory, require_room, sha256_of, unwritable
+from collpress.printable import one_line
 
 _BLOCK = 1 << 18
 _CONNECT_S, _SILENCE_S = 10.0, 60.0
@@ -152,16 +153,16 @@ def _shown(address: str) -> str:
 def _reason(error: Exception) -> str:
     """Why a server's answer is of no use, in few words and without the addresses that it was redirected to."""
     if isinstance(error, _Refused):
-        return str(error)
+        return one_line(error)
     if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"HTTP status {error.response.status_code} {error.response.reason}"
+        return f"HTTP status {error.response.status_code} {one_line(error.response.reason)[:_WORDS]}"
     if isinstance(error, requests.Timeout):
         return "no answer in time"
     cause = _deepest(error)
     text = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
     kinds = ((requests.exceptions.ChunkedEncodingError, "broken off: "), (requests.RequestException, ""))
     prefix = next((prefix for kind, prefix in kinds if isinstance(error, kind)), "a bad header: ")
-    return prefix + (re.sub(r"\?\S+", "?...", text)[:_WORDS] or type(error).__name__)
+    return prefix + (re.sub(r"\?\S+", "?...", one_line(text))[:_WORDS] or type(error).__name__)
 
 
 def _deepest(error: BaseException) -> BaseException:

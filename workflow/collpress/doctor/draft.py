@@ -7,6 +7,7 @@ import json
 from collpress.doctor.installations import Installation
 from collpress.doctor.survey import Survey, choices
 from collpress.errors import CollpressError
+from collpress.printable import one_line
 from collpress.spec.platform import MpiBackend, PlatformFile, Toolchain
 from collpress.spec.quantities import format_size
 
@@ -29,7 +30,7 @@ def draft(seen: Survey, kind: str | None = None) -> str:
     return "\n".join(
         [
             "# yaml-language-server: $schema=../schemas/platform.schema.json",
-            f"# Written by collpress platform new on {_line(seen.host)} from what it observed.",
+            f"# Written by collpress platform new on {one_line(seen.host)} from what it observed.",
             "# Every line may be edited; `collpress doctor NAME` checks the result.",
             f"title: {_text(_title(seen, mpi))}",
             "# description: what others should know of this machine: its name and owner, network, who else works on it",
@@ -72,16 +73,16 @@ def _toolchain(seen: Survey, mpi: Installation) -> list[str]:
     others = [one for one in seen.mpi if one is not mpi]
     return [
         f"# mpi: {' or '.join(choices(Toolchain, 'mpi'))}; from: wheel, or the prefix of an installation such as /usr.",
-        *(f"# Also found: {_line(_described(one))}." for one in others),
+        *(f"# Also found: {one_line(_described(one))}." for one in others),
         *([] if others else ["# No other MPI was found on PATH: load its module and write this file again."]),
-        f"# Compiler: {_line(seen.compiler)}.",
+        f"# Compiler: {one_line(seen.compiler)}.",
         f"toolchain: {{mpi: {mpi.product.kind}, from: {json.dumps(mpi.source, ensure_ascii=False)}}}",
     ]
 
 
 def _launcher(seen: Survey) -> list[str]:
     allowed = choices(PlatformFile, "launcher")
-    found = [f"{name} ({_line(said)}, {_line(path)})" for name, (path, said) in seen.launchers.items()]
+    found = [f"{name} ({one_line(said)}, {one_line(path)})" for name, (path, said) in seen.launchers.items()]
     lines = [f"# How ranks are started: {' or '.join(allowed)}. On PATH: {', '.join(found) or 'none'}."]
     unknown = [name for name in seen.launchers if name not in allowed]
     if unknown:
@@ -128,7 +129,7 @@ def _backends(mpi: Installation) -> list[str]:
 
 def _environment(seen: Survey) -> list[str]:
     governor = seen.details.get("governor")
-    told = f"the frequency governor is {_line(governor)}" if governor else "the frequency governor cannot be seen"
+    told = f"the frequency governor is {one_line(governor)}" if governor else "the frequency governor cannot be seen"
     return [
         "# Set for every process that measures; nothing else is passed on but PATH, HOME, USER and the language.",
         "# A network, its interface or its transport cannot be seen from here: name what you want, for example",
@@ -149,9 +150,4 @@ def _rounded(size: int) -> str:
 
 def _text(value: str) -> str:
     """A YAML scalar that is this text on one line, whatever it holds."""
-    return json.dumps(_line(value), ensure_ascii=False)
-
-
-def _line(value: str) -> str:
-    """One line that YAML allows: what a machine says about itself may hold anything."""
-    return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+    return json.dumps(one_line(value), ensure_ascii=False)

@@ -122,7 +122,7 @@ def _build(found: Found, line: dict[str, Any] | None) -> dict[str, Any] | None:
     if core is None:
         return None
     used = {str(line.get(name)) for name in ("plugin", "codec_plugin")} if line else set()
-    plugins = [plugin for one in built for plugin in one.get("plugins", ()) if plugin["path"] in used]
+    plugins = [plugin for one in built for plugin in _entries(one, "plugins") if plugin.get("path") in used]
     return {
         "record": str(records[0]),
         **{name: core.get(name) for name in ("core", "compiler", "mpi")},
@@ -140,14 +140,20 @@ def _dataset(name: str) -> dict[str, Any] | None:
 def _plan_line(index: Path | None, identity: str) -> dict[str, Any] | None:
     """What the core is told of the point, from its batch's index."""
     document = _document(index) if index else None
-    points = document["points"] if isinstance(document, dict) else []
-    return next((dict(point["line"]) for point in points if point["id"] == identity), None)
+    lines = [p["line"] for p in _entries(document, "points") if p.get("id") == identity and "line" in p]
+    return dict(lines[0]) if lines and isinstance(lines[0], dict) else None
+
+
+def _entries(document: Any, name: str) -> list[dict[str, Any]]:
+    """The objects in a list of a document; none where it is another kind of thing."""
+    found = document.get(name) if isinstance(document, dict) else None
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
 def _document(path: Path) -> Any:
     """A JSON document, or None where there is none that can be read: a dossier tells what there is."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
     except (OSError, ValueError):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +90,7 @@ def _plans(campaign: str | None, platform: str | None) -> Iterator[tuple[Places,
         Places(campaign or "any", platform or "any")  # what is no name is told at once
     root = RESULTS / "campaigns"
     paths = sorted(root.glob("*/*/plan/points.json"))
-    all_places = [Places(path.parts[-4], path.parts[-3]) for path in paths]
+    all_places = [places for path in paths if (places := _places(path)) is not None]
     for noun, asked in (("campaign", campaign), ("platform", platform)):
         known = {getattr(places, noun) for places in all_places}
         if asked is not None and asked not in known:
@@ -103,12 +104,49 @@ def _plans(campaign: str | None, platform: str | None) -> Iterator[tuple[Places,
     chosen = [p for p in all_places if campaign in (None, p.campaign) and platform in (None, p.platform)]
     if not chosen:
         raise CollpressError("there is no plan yet", where=str(root), fix="collpress run quick")
+    damaged: list[CollpressError] = []
     for places in chosen:
-        fix = f"freeze it again: collpress inventory {places.campaign} --platform {places.platform}"
-        plan = read_json(places.points, fix)
-        if not isinstance(plan, dict) or plan.get("schema") != 1 or not isinstance(plan.get("points"), list):
-            raise CollpressError("this is not a plan, version 1", where=str(places.points), fix=fix)
-        yield places, plan
+        try:
+            yield places, _plan(places)
+        except CollpressError as error:
+            damaged.append(error)
+    if len(damaged) == len(chosen):
+        raise damaged[0]
+    for left_out in damaged:
+        print(f"warning: left out: {left_out}", file=sys.stderr)
+
+
+def _places(path: Path) -> Places | None:
+    """Where a plan belongs; None, with a warning, where a folder has no name that a campaign or platform can have."""
+    try:
+        return Places(path.parts[-4], path.parts[-3])
+    except CollpressError as error:
+        print(f"warning: left out {path.parent.parent}: {error.what}", file=sys.stderr)
+        return None
+
+
+def _plan(places: Places) -> dict[str, Any]:
+    """The frozen plan, with all that a dossier reads of it; CollpressError where it is none."""
+    fix = f"freeze it again: collpress inventory {places.campaign} --platform {places.platform}"
+    plan = read_json(places.points, fix)
+    if (
+        not isinstance(plan, dict)
+        or plan.get("schema") != 1
+        or not isinstance(plan.get("points"), list)
+        or not isinstance(plan.get("launches"), int)
+        or not all(map(_is_point, plan["points"]))
+    ):
+        raise CollpressError("this is not a plan, version 1", where=str(places.points), fix=fix)
+    return plan
+
+
+def _is_point(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(name), str) for name in ("id", "experiment"))
+        and all(isinstance(entry.get(name, 0), str | None) for name in ("key", "batch", "unsupported", "failed"))
+        and isinstance(entry.get("factors"), dict)
+    )
 
 
 def relative(path: Path) -> str:

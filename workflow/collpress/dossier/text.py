@@ -42,11 +42,11 @@ def lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield from _section("build", document["build"])
     yield from _section("dataset", document["dataset"])
     yield ""
-    yield (
-        f"measure it alone, once more, beside what is recorded:\n  {document['rerun']}"
-        if document["rerun"]
-        else f"it cannot be measured alone: {document['reason']}"
-    )
+    if document["rerun"]:
+        yield "measure it alone, once more, beside what is recorded:"
+        yield f"  {document['rerun']}"
+    else:
+        yield f"it cannot be measured alone: {document['reason']}"
 
 
 def _records(heading: str, records: list[dict[str, Any]]) -> Iterator[str]:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         )
     a, b = _cube(args.a), _cube(args.b)
     comparison = compare(a, b, args.metric)
-    warnings = differences(a, b)
+    warnings = [*_unlike(a, b), *differences(a, b)]
     if args.json:
         print(json.dumps(_document(args, a, b, comparison, warnings), ensure_ascii=False, allow_nan=False))
     else:
@@ -53,6 +53,14 @@ def run(args: argparse.Namespace) -> int:
     if not comparison.pairs:
         raise CollpressError("no point is ok in both cubes: there is nothing to compare", where=f"{args.a}, {args.b}")
     return 0
+
+
+def _unlike(a: xr.DataTree, b: xr.DataTree) -> list[str]:
+    """What two cubes are to each other, where that makes a comparison doubtful."""
+    if a.encoding["sha256"] == b.encoding["sha256"]:
+        return ["A and B are the same cube"]
+    campaigns = [cube.attrs["campaign"] for cube in (a, b)]
+    return [f"different campaigns: A is {campaigns[0]}, B is {campaigns[1]}"] if campaigns[0] != campaigns[1] else []
 
 
 def _cube(word: str) -> xr.DataTree:
@@ -69,14 +77,7 @@ def _cube(word: str) -> xr.DataTree:
             raise CollpressError(
                 "there is no cube", where=str(path), fix=f"collpress run {campaign} --platform {platform}"
             )
-    cube = open_cube(path)
-    if (
-        "schema_version" not in cube.attrs
-        or not cube.children
-        or not all("status" in g for g in cube.children.values())
-    ):
-        raise CollpressError("this is no cube of collpress, or one without experiments", where=str(path))
-    return cube
+    return open_cube(path)
 
 
 def _document(
@@ -206,11 +207,12 @@ def _tell_summary(comparison: Comparison) -> None:
         f"no difference shown in {counts['no difference shown']}"
         + (f", {counts['unknown']} with too few launches to tell" if counts["unknown"] else "")
     )
-    print(
-        "each point is judged alone: if nothing differed, chance would show about "
-        f"{comparison.expected_by_chance():.1f} differences. Launches of one campaign do not cover drift: "
-        "what changed on the machine between the two campaigns counts as a difference"
-    )
+    if comparison.pairs:
+        print(
+            "each point is judged alone: if nothing differed, chance would show about "
+            f"{comparison.expected_by_chance():.1f} differences. Launches of one campaign do not cover drift: "
+            "what changed on the machine between the two campaigns counts as a difference"
+        )
     left = [(counts["only_a"], "only in A"), (counts["only_b"], "only in B"), (counts["not_ok"], "not ok in both")]
     print("not compared: " + (", ".join(f"{count} {words}" for count, words in left if count) or "none"))
     print(

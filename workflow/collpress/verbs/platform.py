@@ -78,7 +78,7 @@ def _list(args: argparse.Namespace) -> int:
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
         if row["mistake"] is not None:
-            print(f"{row['name']:<{width}}  cannot be used: {row['mistake'].splitlines()[0]}")
+            print(f"{row['name']:<{width}}  cannot be used: {_first(row['mistake'])}")
         else:
             print(f"{row['name']:<{width}}  {row['mpi']} from {row['from']}, {row['launcher']}: {row['title']}")
     return 0
@@ -98,3 +98,9 @@ def _row(path: Path) -> dict[str, Any]:
         "from": toolchain.source,
         "launcher": platform.launcher,
     }
+
+
+def _first(mistake: str) -> str:
+    """The first mistake of a file, after how many there are where there are several."""
+    head, *others = mistake.splitlines()
+    return f"{head} {others[0].strip()}" if head.endswith(":") and others else head

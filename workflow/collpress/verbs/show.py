@@ -14,6 +14,7 @@ import json
 from collpress.dossier.dossier import dossier
 from collpress.dossier.search import find_point
 from collpress.dossier.text import lines
+from collpress.printable import printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,5 +32,6 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(document, ensure_ascii=False, allow_nan=False))
         return 0
     for line in lines(document):
-        print(line)
+        text = line.removeprefix("\n")
+        print("\n" * (len(line) - len(text)) + printable(text))
     return 0
