@@ -120,7 +120,7 @@ def test_a_library_algorithm_with_a_codec_does_not_compete(tmp_path: Path) -> No
     campaign = Campaign(launches=5)
     campaign.add("e", outcome=taking(*SLOW))
     campaign.add("e", algorithm="library:ring", outcome=taking(*BETWEEN))
-    campaign.add("e", algorithm="library:ring", codec="zfp", error_bound="1e-3", outcome=taking(*FAST))
+    campaign.add("e", algorithm="library:ring", codec="zfp", error_bound="rel 1e-3", outcome=taking(*FAST))
     assert len(only(campaign, tmp_path).rivals) == 1
 
 

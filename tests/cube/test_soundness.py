@@ -1,4 +1,4 @@
-"""A cube that readers cannot use is refused when opened: in words, by its own path, with the command that helps."""
+"""A cube that readers cannot use is refused when it is opened: in words, by its own path, with what helps."""
 
 from __future__ import annotations
 

@@ -16,8 +16,9 @@ Row = dict[str, Any]
 def rows(dataset: xr.Dataset, variables: Sequence[str] = ()) -> list[Row]:
     """One mapping per planned cell: the factors, `status` and `reason` as text, and `variables` as numbers or words.
 
-    A variable with flag meanings becomes its word, a float that is not finite becomes None. Order: C order of the
-    dimensions. Variables with dimensions that `status` does not have (launch, phase) are refused with ValueError.
+    A variable with flag meanings becomes its word, a float that is not finite becomes None.
+    Order: C order of the dimensions.
+    Variables with dimensions that `status` does not have (launch, phase) are refused with ValueError.
     """
     status = dataset["status"]
     planned = np.argwhere(status.values != meanings(status)["not_planned"])

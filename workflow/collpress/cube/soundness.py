@@ -91,7 +91,7 @@ def _check_root(cube: xr.DataTree) -> None:
             raise UnsoundError(f"{damaged}its attribute {name} is missing or no text")
     for name in _COUNTS:
         value = cube.attrs.get(name)
-        if value is None or not _is_integer(value) or int(value) < (1 if name == "launches" else 0):
+        if not isinstance(value, int | np.integer) or int(value) < (1 if name == "launches" else 0):
             raise UnsoundError(f"{damaged}its attribute {name} is missing or no count")
     told, there = str(cube.attrs["experiments"]).split(" "), set(cube.children)
     if set(told) != there or len(set(told)) != len(told):

@@ -112,8 +112,8 @@ def _plans(campaign: str | None, platform: str | None) -> Iterator[tuple[Places,
             damaged.append(error)
     if len(damaged) == len(chosen):
         raise damaged[0]
-    for left_out in damaged:
-        print(f"warning: left out: {left_out}", file=sys.stderr)
+    for one in damaged:
+        print(f"warning: left out: {one}", file=sys.stderr)
 
 
 def _places(path: Path) -> Places | None:

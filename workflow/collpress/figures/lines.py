@@ -39,7 +39,7 @@ class Line:
 
     @property
     def drawn(self) -> bool:
-        return any(p["status"] == "ok" and p["latency_median"] for p in self.points)
+        return any(p["status"] == "ok" and (p["latency_median"] or 0) > 0 for p in self.points)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _facet(experiment: str, common: dict[str, Any], points: list[Row]) -> Facet:
 def _ok_by_size(points: Sequence[Row]) -> dict[int, list[Row]]:
     out: dict[int, list[Row]] = {}
     for point in points:
-        if point["status"] == "ok" and point["latency_median"]:
+        if point["status"] == "ok" and (point["latency_median"] or 0) > 0:
             out.setdefault(int(point["message_bytes"]), []).append(point)
     return out
 
