@@ -98,12 +98,12 @@ def test_what_is_not_as_when_the_plan_was_frozen_is_told(here: StandIn) -> None:
 
 
 def test_the_verb_prints_both_medians_and_writes_them_down(here: StandIn, capsys: pytest.CaptureFixture[str]) -> None:
-    frozen(here, "ok", launches=4)
+    frozen(here, "ok", launches=5)
     here.sweep()
     assert main(["rerun", key(0)]) == 0
     said = capsys.readouterr().out
-    assert "recorded  ok, median 0.001 s over 4 launches" in said
-    assert "rerun     ok, median 0.001 s over 4 launches" in said
+    assert "recorded  ok, median 0.001 s over 5 launches" in said
+    assert "rerun     ok, median 0.001 s over 5 launches" in said
     assert "rerun over recorded: 1 (1 .. 1, 95%): no difference shown" in said
     document = json.loads((Path("results/reruns") / key(0) / "1" / "rerun.json").read_text(encoding="utf-8"))
     assert document["recorded"]["launch_medians_s"] == document["rerun"]["launch_medians_s"] == [0.001] * 4

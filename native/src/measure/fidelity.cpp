@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <memory>
+#include <utility>
 
 namespace collpress {
 
@@ -147,7 +148,7 @@ class Running {
             std::vector<double> stated(count, unknown);
             const char *why = asked_.interface->finish(context_, stated.data());
             problem_ = missing(stated, why);
-            values = stated; // not what it wrote before it threw
+            values = std::move(stated); // not what it wrote before it threw
         });
         MetricReport report{asked_.name, {}, problem_};
         for (std::size_t i = 0; i < count; ++i) report.values.emplace_back(asked_.interface->values[i].name, values[i]);
