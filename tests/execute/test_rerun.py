@@ -106,7 +106,7 @@ def test_the_verb_prints_both_medians_and_writes_them_down(here: StandIn, capsys
     assert "rerun     ok, median 0.001 s over 5 launches" in said
     assert "rerun over recorded: 1 (1 .. 1, 95%): no difference shown" in said
     document = json.loads((Path("results/reruns") / key(0) / "1" / "rerun.json").read_text(encoding="utf-8"))
-    assert document["recorded"]["launch_medians_s"] == document["rerun"]["launch_medians_s"] == [0.001] * 4
+    assert document["recorded"]["launch_medians_s"] == document["rerun"]["launch_medians_s"] == [0.001] * 5
     assert [Path(path).is_file() for path in document["journals"]] == [True]
     assert main(["show", key(0), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"]["reruns"] == [f"results/reruns/{key(0)}/1/rerun.json"]
