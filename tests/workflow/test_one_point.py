@@ -24,7 +24,7 @@ def verb(checkout: Checkout, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def show(checkout: Checkout, digits: str) -> dict[str, Any]:
-    done = verb(checkout, "show", digits, "--json")
+    done = verb(checkout, "show", f"mini/local:{digits}", "--json")
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return document
