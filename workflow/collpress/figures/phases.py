@@ -27,6 +27,7 @@ from collpress.figures.choice import Group, chosen, entries, factor_names, group
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import names as line_names
 from collpress.figures.marks import MARKS, said
+from collpress.figures.placing import in_rows
 
 _NAMES, _TIME, _NUMBER, _SHARE, _AXIS = 1.12, 0.92, 0.42, 0.76, 0.27
 _BAR: Mapping[style.Width, float] = {"double": 0.125, "single": 0.105}
@@ -211,15 +212,8 @@ def _number(axes: Axes, row: int, bar: Bar, end: float) -> None:
 
 def _legend(width: float) -> Head:
     """A box and a name for each phase, in rows that fit the page."""
-    rows: list[list[tuple[float, str]]] = [[]]
-    at = 0.0
-    for phase in FILLS:
-        length = _BOX + 0.06 + style.length_of(phase, 7) + 0.16
-        if rows[-1] and at + length > width - 0.2:
-            rows.append([])
-            at = 0.0
-        rows[-1].append((at, phase))
-        at += length
+    phases = list(FILLS)
+    rows = in_rows([_BOX + 0.06 + style.length_of(phase, 7) + 0.16 for phase in phases], width - 0.2)
     height = _ENTRY_H * len(rows)
 
     def put(figure: Figure, left: float, top: float) -> None:
@@ -227,7 +221,8 @@ def _legend(width: float) -> Head:
         axes.set(xlim=(0, width - 0.2), ylim=(height, 0))
         axes.set_axis_off()
         for line, row in enumerate(rows):
-            for x, phase in row:
+            for x, i in row:
+                phase = phases[i]
                 middle = _ENTRY_H * (line + 0.5)
                 _draw_box(axes, x, middle - 0.055, FILLS[phase], phase)
                 axes.text(x + _BOX + 0.06, middle, phase, fontsize=7, va="center")

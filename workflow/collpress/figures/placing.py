@@ -88,3 +88,16 @@ class Places:
         return inside and all(
             box[2] <= x0 or box[0] >= x1 or box[3] <= y0 or box[1] >= y1 for x0, y0, x1, y1 in self._taken
         )
+
+
+def in_rows(lengths: Sequence[float], width: float) -> list[list[tuple[float, int]]]:
+    """Entries of these lengths one after the other, in rows no longer than `width`: (left end, position) of each."""
+    rows: list[list[tuple[float, int]]] = [[]]
+    at = 0.0
+    for i, length in enumerate(lengths):
+        if rows[-1] and at + length > width:
+            rows.append([])
+            at = 0.0
+        rows[-1].append((at, i))
+        at += length
+    return rows

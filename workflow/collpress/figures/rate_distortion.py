@@ -24,7 +24,7 @@ from collpress.figures.captions import experiments, machine
 from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.marks import MARKS, said
-from collpress.figures.placing import Places
+from collpress.figures.placing import Places, in_rows
 
 _LEFT, _PANEL, _ABOVE, _TICKS, _AXIS, _NOTE = 0.44, 2.8, 0.13, 0.15, 0.17, 0.115
 _HEIGHT: Mapping[style.Width, float] = {"double": 1.75, "single": 1.32}
@@ -236,15 +236,7 @@ def _legend(looks: Mapping[str, tuple[str, str]], width: float) -> Head | None:
         return None
     names = [*(labels.factor("codec", codec) for codec in looks), "Pareto front (ringed)"]
     samples: list[tuple[str, str] | None] = [*looks.values(), None]
-    rows: list[list[tuple[float, int]]] = [[]]
-    at = 0.0
-    for i, name in enumerate(names):
-        length = _SAMPLE + 0.06 + style.length_of(name, 7) + 0.16
-        if rows[-1] and at + length > width - 0.2:
-            rows.append([])
-            at = 0.0
-        rows[-1].append((at, i))
-        at += length
+    rows = in_rows([_SAMPLE + 0.06 + style.length_of(name, 7) + 0.16 for name in names], width - 0.2)
     height = _ENTRY_H * len(rows)
 
     def put(figure: Figure, left: float, top: float) -> None:
