@@ -165,7 +165,7 @@ def test_a_cache_that_may_not_be_written_is_named(world: World, monkeypatch: pyt
 
 
 def test_a_disk_without_room_is_noticed_before_anything_is_fetched(world: World) -> None:
-    world.document["datasets"]["tiny/theta"]["pypi"]["bytes"] = 10**18
+    world.document["datasets"]["tiny/theta"]["pypi"]["bytes"] = 10**17
     world.rewrite()
     assert "not enough room" in _refusal(world)
 
