@@ -14,6 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILER = re.compile(r"(.*-)?(g\+\+|gcc|c\+\+|cc|clang|clang\+\+|cpp|c89|c99)(-[\w.-]+)?")
+OURS = ("PYTEST", "COLLPRESS", "CXX", "CMAKE")
+"""How those variables begin that a newcomer's shell does not have."""
 
 CAMPAIGN = """\
 title: What the zig compiler built, measured
@@ -44,7 +46,11 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str, root: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COLLPRESS", "CXX"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST", "COLLPRESS", "CXX", "CMAKE"))
+    }
     return subprocess.run(
         [str(root / "run"), *arguments],
         env=kept | environment,
@@ -96,7 +102,11 @@ def test_without_a_compiler_the_one_of_the_ziglang_wheel_builds_what_is_measured
     ignored = shutil.ignore_patterns(".venv", ".git", "results", ".cache", ".snakemake", "__pycache__", ".*_cache")
     shutil.copytree(ROOT, checkout, ignore=ignored)
     (checkout / "config/campaigns/zigged.yaml").write_text(CAMPAIGN, encoding="utf-8")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COLLPRESS", "CXX"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST", "COLLPRESS", "CXX", "CMAKE"))
+    }
     own = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{tools}",
         "PYTHONPATH": str(checkout / "workflow"),
