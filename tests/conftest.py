@@ -1,4 +1,4 @@
-"""One room of the house is one group: it shares a build or a workspace, so two workers must not split it."""
+"""What all rooms share: who runs beside whom, a compiler that compiles once, a second MPI."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ settings.load_profile("untimed")
 TESTS = Path(__file__).parent
 # Several rooms build the core, each in a folder of its own; CMake passes every compilation through this.
 os.environ["CMAKE_CXX_COMPILER_LAUNCHER"] = f"{sys.executable};{TESTS / 'compile_once.py'}"
-LONGEST_FIRST = ("workflow", "setup", "native", "execute", "codecs")
+SHARE_A_BUILD = ("workflow", "setup", "native", "execute", "codecs")
+"""Rooms whose tests share what takes long to make; the longest first."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_room(item)))
-    items.sort(key=lambda item: LONGEST_FIRST.index(room) if (room := _room(item)) in LONGEST_FIRST else 99)
+        group = room if (room := _room(item)) in SHARE_A_BUILD else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: SHARE_A_BUILD.index(room) if (room := _room(item)) in SHARE_A_BUILD else 99)
 
 
 def _room(item: pytest.Item) -> str:

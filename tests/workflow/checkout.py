@@ -30,7 +30,7 @@ experiments:
       message_bytes: 64Ki
       ranks: 2
 measure: {launches: 2, precision: 20%, at_most: 100 ms}
-figures: [coverage, latency, latency-single]
+figures: [coverage]
 """
 
 
