@@ -66,6 +66,12 @@ def test_values_come_out_canonical() -> None:
         ),
         ("launches: 3", "launches: 0", ["measure.launches", "greater than or equal to 1"]),
         ("launches: 3", "launches: many", ["measure.launches"]),
+        (
+            "launches: 3",
+            f"launches: {10**18}",
+            ["campaign.yaml:11: measure.launches", f'the number "{10**18}" is too large', "at most 18 digits"],
+        ),
+        ("2 .. 4 +1", f"-{10**18}", [f'the number "-{10**18}" is too large', "at most 18 digits"]),
         ("2 .. 4 +1", "0", ["0 ranks are impossible"]),
         ("2 .. 4 +1", "[2, -1]", ["campaign.yaml:10: experiments.one.matrix.ranks[1]", "-1 ranks are impossible"]),
         ("[8 .. 512 x8, 1.5Ki]", "0", ["0 bytes"]),
