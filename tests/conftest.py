@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from required import skip_unless_required
 
 from collpress.errors import CollpressError
 from collpress.execute.mpich_wheel import PREFIX, install_mpich
@@ -32,11 +33,18 @@ def _room(item: pytest.Item) -> str:
 
 @pytest.fixture(scope="session")
 def mpich() -> Path:
-    """Prefix of MPICH from its wheel; skipped where no index answers, unless COLLPRESS_REQUIRE says that one must."""
+    """Prefix of MPICH from its wheel; skipped where no index answers, unless COLLPRESS_REQUIRE names mpich."""
     try:
-        install_mpich()
+        install_mpich()  # waits for another worker that does the same
     except CollpressError as error:
-        if "mpich" in os.environ.get("COLLPRESS_REQUIRE", "").split(","):
-            raise
-        pytest.skip(f"no MPICH (COLLPRESS_REQUIRE=mpich makes this a failure): {error.what}")
+        skip_unless_required("mpich", f"no MPICH: {error.what}")
     return ROOT / PREFIX
+
+
+@pytest.fixture(scope="session")
+def gxx() -> str:
+    """Path of g++; skipped where there is none, unless COLLPRESS_REQUIRE names compiler."""
+    found = shutil.which("g++")
+    if found is None:
+        skip_unless_required("compiler", "no g++ on PATH")
+    return found
