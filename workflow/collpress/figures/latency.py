@@ -3,7 +3,7 @@ codec.
 
 On two columns of a page the panels stand side by side and a line's name at its right end; on one column they are
 stacked, the names below. A facet without any time is named at the foot, unless no facet has one. A point that is not ok
-breaks its line and leaves its status's mark above the panel.
+breaks its line and leaves its status's mark above the panel. One rank sends nothing: its rate of 0 is none.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; a panel without any ok point says so and names what became of its lines."""
     layout = LAYOUTS[width]
     groups = experiments(cube)
-    points = {name: identified(_with_rate_limits(dataset), _VARIABLES) for name, dataset in groups.items()}
+    points = {name: identified(_with_rates(dataset), _VARIABLES) for name, dataset in groups.items()}
     factors = {name: [str(d) for d in dataset["status"].dims] for name, dataset in groups.items()}
     everything = [row for found in points.values() for row in found]
     found = [facet for name, group in points.items() for facet in facets(name, group, factors[name])]
@@ -108,12 +108,15 @@ def _words_at_foot(empty: Sequence[Facet], room: float) -> list[str]:
     return [line for sentence in omissions(lost) for line in wrapped(sentence, 6.3, room)]
 
 
-def _with_rate_limits(dataset: xr.Dataset) -> xr.Dataset:
-    """Limits of the rate are the rates of the limits: the shortest time gives the highest rate."""
+def _with_rates(dataset: xr.Dataset) -> xr.Dataset:
+    """Limits of the rate are the rates of the limits: the shortest time gives the highest rate. A rate of 0 is none."""
     where = dataset["collective"], dataset["message_bytes"], dataset["ranks"]
-    return dataset.assign(
-        busbw_low=busbw(dataset["latency_ci_high"], *where), busbw_high=busbw(dataset["latency_ci_low"], *where)
-    )
+    rates = {
+        "busbw": dataset["busbw"],
+        "busbw_low": busbw(dataset["latency_ci_high"], *where),
+        "busbw_high": busbw(dataset["latency_ci_low"], *where),
+    }
+    return dataset.assign({name: rate.where(rate > 0) for name, rate in rates.items()})
 
 
 def _height(facet: Facet, layout: Layout) -> float:
@@ -131,7 +134,8 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
     scale = min(1.0, max(0.6, _nearest(facet, layout) / _MARK_W))
     for line in (line for line in facet.lines if line.drawn):
         _draw_line(time, line, scale, "latency_median", "latency_ci_low", "latency_ci_high")
-        _draw_line(rate, line, scale, "busbw", "busbw_low", "busbw_high")
+        if facet.has_rate:
+            _draw_line(rate, line, scale, "busbw", "busbw_low", "busbw_high")
     _ring_the_fastest(time, facet, scale)
     for axes in (time, rate):
         _size_axis(axes, facet, layout)
@@ -140,19 +144,26 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
     if layout.stacked:
         time.set_xlabel("")
         time.tick_params(labelbottom=False)
-    if not facet.ok_by_size():
-        for axes in (time, rate):
-            axes.text(0.5, 0.5, "no point is ok", transform=axes.transAxes, ha="center", va="center", color=style.FAINT)
-            axes.set(yscale="log", ylim=(1, 10))
-            axes.yaxis.set_major_locator(NullLocator())
-            axes.yaxis.set_minor_locator(NullLocator())
-    else:
+    if facet.ok_by_size():
         _log_axis(time, "s", "time (median)", layout.letters)
+    else:
+        _say_instead(time, "no point is ok")
+    if facet.has_rate:
         _log_axis(rate, "", layout.rate, layout.letters)
+    else:
+        _say_instead(rate, "one rank: no bus bandwidth" if facet.ok_by_size() else "no point is ok")
     if layout.stacked:
         names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.5))
     else:
         names_beside(rate, facet, layout.panel)
+
+
+def _say_instead(axes: Axes, words: str) -> None:
+    """Words in the middle of a panel that has nothing to draw."""
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=style.FAINT)
+    axes.set(yscale="log", ylim=(1, 10))
+    axes.yaxis.set_major_locator(NullLocator())
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _panels(figure: Figure, facet: Facet, layout: Layout, top: float) -> tuple[Axes, Axes]:
