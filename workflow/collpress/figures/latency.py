@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +31,7 @@ from collpress.figures.lines import Facet, Line, facets
 from collpress.figures.marks import MARKS, said
 from collpress.figures.names import NAME_H, names_below, names_beside, rows_below
 
-_ABOVE, _BELOW, _MARK_H, _NOTE = 0.43, 0.42, 0.105, 0.12
+_ABOVE, _MARK_H, _NOTE = 0.43, 0.105, 0.12
 _TICK_W, _TICK_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.17, 0.7
 
 
@@ -42,6 +42,10 @@ class Layout:
     left: float
     panel: float
     height: float
+    """Of a panel; `least` where more would not fit a page."""
+    least: float
+    below: float
+    """For the sizes and the words under them."""
     between: float
     """Two panels: beside each other, or stacked."""
     stacked: bool
@@ -53,8 +57,10 @@ class Layout:
 
 
 LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False, subtitle=6.8, letters=7.5, rate="bus bandwidth (byte/s)"),
-    "single": Layout(0.66, 2.7, 0.82, 0.09, stacked=True, subtitle=6.4, letters=6.5, rate="busbw (byte/s)"),
+    "double": Layout(
+        0.64, 1.9, 1.75, 1.2, 0.42, 0.62, stacked=False, subtitle=6.8, letters=7.5, rate="bus bandwidth (byte/s)"
+    ),
+    "single": Layout(0.66, 2.7, 0.82, 0.5, 0.34, 0.09, stacked=True, subtitle=6.4, letters=5.7, rate="busbw (byte/s)"),
 }
 
 _VARIABLES = (
@@ -91,7 +97,12 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     full = [facet for facet in found if facet.ok_by_size()]
     shown = full or found
     lines = _words_at_foot([facet for facet in found if facet not in shown], style.inches(width) - 0.2)
-    figure = style.blank(width, sum(_height(f, layout) for f in shown) + _NOTE * len(lines) + 0.2)
+
+    def height(panel: float) -> float:
+        return sum(_height(f, replace(layout, height=panel)) for f in shown) + _NOTE * len(lines) + 0.2
+
+    layout = replace(layout, height=style.fitted(layout.height, layout.least, height))
+    figure = style.blank(width, height(layout.height))
     top = 0.0
     for facet in shown:
         _draw_facet(figure, facet, layout, top)
@@ -120,9 +131,9 @@ def _with_rates(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _height(facet: Facet, layout: Layout) -> float:
-    around = _ABOVE + _MARK_H * _mark_rows(facet) + _BELOW
+    around = _ABOVE + _MARK_H * _mark_rows(facet) + layout.below
     if layout.stacked:
-        return around + 2 * layout.height + layout.between + NAME_H * (rows_below(facet) + 0.5)
+        return around + 2 * layout.height + layout.between + NAME_H * (rows_below(facet) + 0.3)
     return around + max(layout.height, NAME_H * (len(facet.lines) + 0.5))
 
 
@@ -153,7 +164,7 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
     else:
         _say_instead(rate, "one rank: no bus bandwidth" if facet.ok_by_size() else "no point is ok")
     if layout.stacked:
-        names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.5))
+        names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.3))
     else:
         names_beside(rate, facet, layout.panel)
 
@@ -174,7 +185,7 @@ def _panels(figure: Figure, facet: Facet, layout: Layout, top: float) -> tuple[A
             style.axes_at(figure, layout.left, at, layout.panel, layout.height),
             style.axes_at(figure, layout.left, below, layout.panel, layout.height),
         )
-    height = _height(facet, layout) - _BELOW - (at - top)
+    height = _height(facet, layout) - layout.below - (at - top)
     return (
         style.axes_at(figure, layout.left, at, layout.panel, height),
         style.axes_at(figure, layout.left + layout.panel + layout.between, at, layout.panel, height),
