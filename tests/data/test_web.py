@@ -216,6 +216,7 @@ def test_without_a_network_it_says_which_file_to_put_where(cache: Path) -> None:
     [
         (requests.ConnectTimeout("slow"), "no answer in time"),
         (requests.exceptions.SSLError(OSError("certificate verify failed")), "certificate verify failed"),
+        (requests.exceptions.InvalidURL("\x1b[2Jgone\n  twice"), "[2Jgone twice"),
         (requests.exceptions.InvalidURL("cannot parse https://x/?token=secret"), "cannot parse https://x/?..."),
     ],
 )

@@ -41,17 +41,20 @@ class Head:
 
 @dataclass(frozen=True)
 class Shelf:
-    """Blocks of an experiment beside each other; `last` says of each whether it is the lowest of its column."""
+    """Blocks of an experiment beside each other; `last` says of each whether it is the lowest of its column, `end`
+    whether another experiment follows.
+    """
 
     experiment: str
     blocks: Sequence[Block]
     first: bool
+    end: bool
     last: Sequence[bool]
 
     @property
     def height(self) -> float:
         deep = [b.height + (b.foot if last else 0.0) for b, last in zip(self.blocks, self.last, strict=True)]
-        return (_EXPERIMENT if self.first else 0.0) + _TITLE + max(deep) + _BETWEEN * (2 if any(self.last) else 1)
+        return (_EXPERIMENT if self.first else 0.0) + _TITLE + max(deep) + _BETWEEN * (2 if self.end else 1)
 
 
 def page(width: style.Width, blocks: Sequence[Block], head: Head | None = None, notes: Sequence[str] = ()) -> Figure:
@@ -107,6 +110,7 @@ def _shelves(blocks: Sequence[Block], width: style.Width) -> list[Shelf]:
                 experiment,
                 own[i : i + columns],
                 first=i == 0,
+                end=i + columns >= len(own),
                 last=[_is_lowest(own, place, blocks, columns) for place in range(i, min(i + columns, len(own)))],
             )
             for i in range(0, len(own), columns)
