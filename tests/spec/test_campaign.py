@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from contextlib import suppress
 from pathlib import Path
 
@@ -131,6 +132,13 @@ def test_all_mistakes_are_told_at_once() -> None:
         campaign_text(broken)
     for line in ("campaign.yaml:9:", "campaign.yaml:10:", "campaign.yaml:11:"):
         assert line in str(error.value)
+
+
+def test_a_mistake_keeps_all_that_it_says_on_its_way_to_another_process() -> None:
+    error = CollpressError("wrong", where="a.yaml:1", allowed="right", fix="mend it", at=("ranks", 1))
+    sent = pickle.loads(pickle.dumps(error))
+    assert vars(sent) == vars(error) == {"what": "wrong", "where": "a.yaml:1", "allowed": "right", "fix": "mend it",
+                                         "at": ("ranks", 1)}  # fmt: skip
 
 
 def test_zip_is_one_group_or_several() -> None:
