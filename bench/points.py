@@ -19,9 +19,9 @@ from typing import Any
 
 from collpress.errors import CollpressError
 from collpress.execute.batch import Batch
-from collpress.execute.build import read_build
 from collpress.execute.supervisor import sweep
 from collpress.layout import build_record
+from collpress.plan.built import read_build
 from collpress.plan.inventory import probe_core
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import this_machine

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from required import is_required, skip_unless_required
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from collpress.execute.mpich_wheel import PREFIX, install_mpich
 from collpress.layout import ROOT
@@ -23,23 +27,41 @@ SHARE_A_BUILD = ("workflow", "setup", "native", "execute", "codecs")
 """Rooms whose tests share what takes long to make; the longest first."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        group = room if (room := _room(item)) in SHARE_A_BUILD else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: SHARE_A_BUILD.index(room) if (room := _room(item)) in SHARE_A_BUILD else 99)
+    items.sort(key=lambda item: SHARE_A_BUILD.index(room) if (room := room_of(item.nodeid)) in SHARE_A_BUILD else 99)
 
 
-def _room(item: pytest.Item) -> str:
-    return item.path.relative_to(TESTS).parts[0]
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """A worker takes a file of tests at a time, of a room that shares a build the whole room."""
+    return Rooms(config, log)
+
+
+class Rooms(LoadScopeScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return room if (room := room_of(nodeid)) in SHARE_A_BUILD else nodeid.partition("::")[0]
+
+
+def room_of(nodeid: str) -> str:
+    """
+    >>> room_of("tests/native/test_build.py::test_x[a/b]")
+    'native'
+    """
+    return Path(nodeid.partition("::")[0]).parts[1]
 
 
 @pytest.fixture(scope="session")
 def mpich() -> Path:
-    """Prefix of MPICH from its wheel, where it was installed before or COLLPRESS_REQUIRE asks for it."""
-    required = "mpich" in os.environ.get("COLLPRESS_REQUIRE", "").split(",")
-    if not required and not (ROOT / PREFIX / "bin" / "mpiexec").exists():
+    """Prefix of MPICH from its wheel, where it was installed before or COLLPRESS_REQUIRE names mpich."""
+    if not (is_required("mpich") or (ROOT / PREFIX / "bin" / "mpiexec").exists()):
         pytest.skip("no MPICH: collpress build --platform mpich installs it, and so does COLLPRESS_REQUIRE=mpich")
     install_mpich()
     return ROOT / PREFIX
+
+
+@pytest.fixture(scope="session")
+def gxx() -> str:
+    """Path of g++; skipped where there is none, unless COLLPRESS_REQUIRE names compiler."""
+    found = shutil.which("g++")
+    if found is None:
+        skip_unless_required("compiler", "no g++ on PATH")
+    return found

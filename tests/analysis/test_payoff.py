@@ -133,6 +133,16 @@ def test_without_bytes_or_codec_time_there_is_no_rate(tmp_path: Path, outcome: A
     assert paid(tmp_path, campaign).break_even is None
 
 
+def test_a_launch_that_lacks_one_phase_of_the_codec_gives_no_rate(tmp_path: Path) -> None:
+    campaign = Campaign(launches=2)
+    campaign.add("e", **RING, outcome=taking(10.0, 10.0, **sent(9000, 0.0, 0.0)))
+    campaign.add("e", **RING, codec="bf16", outcome=taking(5.0, 5.0, **sent(4000, 2.0, 0.5)))
+    group = unwritten(campaign, tmp_path)["e"].to_dataset()
+    lost = (group["launch"] == 0) & (group["phase"] == "decompress")
+    (found,) = payoffs(group.assign(phase_time_launch=group["phase_time_launch"].where(~lost)))
+    assert found.break_even == Rate(2000.0), "a single launch, and not another whose codec seems to be faster"
+
+
 def test_without_references_nothing_is_compared(tmp_path: Path) -> None:
     campaign = Campaign(launches=5)
     campaign.add("e", **RING, codec="bf16", outcome=taking(*FAST))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from itertools import product
-from math import nan
+from math import comb, nan, nextafter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collpress.analysis.ratios import _median_law, ratio_of_medians
+from collpress.analysis.ratios import _enough, _median_law, ratio_of_medians
 
 times = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=6)
 
@@ -73,6 +73,13 @@ def test_launches_that_lie_apart_show_a_difference_and_mixed_ones_do_not() -> No
 def test_too_few_launches_show_nothing_however_far_apart(n: int, choices: int, shown: str) -> None:
     slow, fast = [10.0 + i for i in range(n)], [1.0 + i / 10 for i in range(n)]
     assert ratio_of_medians(slow, fast, choices=choices).shown == shown
+
+
+@pytest.mark.parametrize("n", [(5, 5), (5, 8), (6, 6)])
+def test_a_rank_test_that_just_reaches_the_level_is_enough(n: tuple[int, int]) -> None:
+    smallest = 2 / comb(sum(n), n[0])
+    assert _enough(n, smallest)
+    assert not _enough(n, nextafter(smallest, 0))
 
 
 def test_the_best_of_many_must_be_better_than_the_best_of_one() -> None:

@@ -156,7 +156,7 @@ def test_launches_that_ran_different_algorithms_are_told(tmp_path: Path) -> None
             "effective": {
                 "algorithm": ["ring", "linear"][launch],
                 "segment_bytes": None,
-                "known_by": ["counters", "unverified"][launch],
+                "known_by": ["read back", "unverified"][launch],
                 "abs_bound": None,
             }
         },

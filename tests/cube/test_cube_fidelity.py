@@ -82,6 +82,15 @@ def test_why_a_value_is_missing_is_told(cube: xr.DataTree) -> None:
     assert group["fidelity_problem"].dims == FACTORS
 
 
+def test_a_problem_is_one_printable_line_whatever_a_plugin_says(tmp_path: Path) -> None:
+    problems = {"fidelity": {"message": subject(1e-3, 1e-3, 1, 100) | {"problems": {"psnr": "\x1b[2Jgone\n  twice"}}}}
+    campaign = Campaign(launches=1)
+    plan = {"algorithm": "compressed:ring", "codec": "zfp", "error_bound": "rel 1e-3", "dataset": "colpex/theta"}
+    campaign.add("one", **plan, outcome=lambda _: {"fidelity": problems["fidelity"] | {"result": None}})
+    group = built(campaign, tmp_path)["one"].to_dataset()
+    assert group["fidelity_problem_text"].values[1:].tolist() == ["message psnr: [2Jgone twice"]
+
+
 def test_a_metric_that_could_not_be_built_is_a_problem_of_every_point_that_would_have_it(tmp_path: Path) -> None:
     folder = quick(sizes=[8], data={"colpex/theta": [64 * 1024]}).write(tmp_path)
     plan = json.loads((folder / "plan/points.json").read_text(encoding="utf-8"))

@@ -172,6 +172,23 @@ def test_a_redirection_to_elsewhere_is_refused_before_it_is_followed(
     assert "a:b" not in said
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Answer(status=503, reason="\x1b[2Jgone\x07"), id="status"),
+        pytest.param(Answer(status=302, headers={"Location": "http://example.invalid/\x1b[2Jgone"}), id="redirection"),
+        pytest.param(Answer(CONTENT, says=-1, headers={"Content-Length": "\x1b[2Jgone"}), id="header"),
+    ],
+)
+def test_control_characters_of_a_server_do_not_reach_the_terminal(
+    server: WebServer, cache: Path, capsys: pytest.CaptureFixture[str], answer: Answer
+) -> None:
+    server.answers["/field"] = answer
+    said = _refusal(_source(server.address("/field")), cache) + capsys.readouterr().err
+    assert said.count("[2Jgone") == 2
+    assert all(c.isprintable() or c == "\n" for c in said)
+
+
 def test_redirections_without_end_are_given_up(server: WebServer, cache: Path) -> None:
     server.answers["/field"] = Answer(status=302, headers={"Location": "/field"})
     assert "Exceeded 30 redirects" in _refusal(_source(server.address("/field")), cache)
@@ -199,6 +216,7 @@ def test_without_a_network_it_says_which_file_to_put_where(cache: Path) -> None:
     [
         (requests.ConnectTimeout("slow"), "no answer in time"),
         (requests.exceptions.SSLError(OSError("certificate verify failed")), "certificate verify failed"),
+        (requests.exceptions.InvalidURL("\x1b[2Jgone\n  twice"), "[2Jgone twice"),
         (requests.exceptions.InvalidURL("cannot parse https://x/?token=secret"), "cannot parse https://x/?..."),
     ],
 )

@@ -16,11 +16,13 @@ class Answer:
     Parameters
     ----------
     says : the Content-Length, where it is not that of the body; -1 sends none: the connection's end is the body's.
+    reason : the words behind the status, where they are not the usual ones.
     """
 
     body: bytes = b""
     status: int = 200
     says: int | None = None
+    reason: str | None = None
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -49,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
         answer = self.server.answers.get(self.path, Answer(status=404))
-        self.send_response(answer.status)
+        self.send_response(answer.status, answer.reason)
         for name, value in answer.headers.items():
             self.send_header(name, value)
         if answer.says != -1:

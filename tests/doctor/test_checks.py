@@ -35,7 +35,7 @@ def test_a_machine_without_a_compiler_is_told_what_to_install(bare: Path, tmp_pa
     assert "g++" in verdict.fix
 
 
-@pytest.mark.skipif(REAL is None, reason="needs g++")
+@pytest.mark.usefixtures("gxx")
 @pytest.mark.parametrize(
     ("linking", "told"),
     [
@@ -59,7 +59,7 @@ def test_a_compiler_whose_programs_do_not_link_or_run_is_a_problem(
     assert told in verdict.found
 
 
-@pytest.mark.skipif(REAL is None, reason="needs g++")
+@pytest.mark.usefixtures("gxx")
 def test_a_compiler_that_works_is_ok(tmp_path: Path) -> None:
     verdict, found = compiler(tmp_path)
     assert verdict.verdict == "ok"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,9 @@ from faulty_machines import RUN_PROGRAM, Prefix, platform_from, program
 
 from collpress.doctor import mpi
 from collpress.doctor.result import Result
-from collpress.execute.mpich_wheel import PREFIX
 from collpress.execute.toolchain import Toolchain, resolve_toolchain
-from collpress.layout import ROOT
 from collpress.plan.machine import Machine
 from collpress.spec import Platform
-
-MPICH = ROOT / PREFIX / "bin"
 
 
 def examined(platform: Platform, machine: Machine, folder: Path, seconds: float = 60) -> Result:
@@ -51,14 +46,13 @@ def test_a_launcher_of_another_mpi_starts_worlds_of_one_rank_and_is_named(
     assert "toolchain.from" in verdict.fix
 
 
-@pytest.mark.skipif(not os.access(MPICH / "mpiexec", os.X_OK), reason="collpress build --platform mpich installs it")
 def test_mpich_is_one_world_of_two_and_its_launcher_behind_another_wrapper_is_named(
-    prefix: Prefix, machine: Machine, tmp_path: Path
+    mpich: Path, prefix: Prefix, machine: Machine, tmp_path: Path
 ) -> None:
     assert examined(platform_from("wheel", "mpich"), machine, tmp_path / "one").found.startswith(
         "one world of 2, MPICH"
     )
-    prefix.launcher(f'{RUN_PROGRAM}; exec "{MPICH}/mpiexec" -n "$n" "$@"')
+    prefix.launcher(f'{RUN_PROGRAM}; exec "{mpich}/bin/mpiexec" -n "$n" "$@"')
     verdict = examined(prefix.platform, machine, tmp_path / "other")
     assert (verdict.verdict, verdict.found.split(",")[0]) == ("problem", "2 worlds of 1 rank each")
 

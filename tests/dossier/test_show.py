@@ -249,6 +249,38 @@ def test_a_damaged_plan_elsewhere_is_left_out_with_a_warning(
         find_point("abcd1", campaign="broken")
 
 
+@pytest.mark.parametrize("damage", [b"{", b"[]", b"3", b"\xff", b"[" * 100_000], ids=range(5))
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("native/local/build.json", "build"),
+        ("data/colpex/theta.json", "dataset"),
+        (f"campaigns/quick/local/plan/batches/{BATCH}.json", "plan_line"),
+    ],
+)
+def test_a_damaged_file_is_told_with_its_path_and_the_rest_is_shown(
+    damage: bytes, path: str, part: str, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_plan(checkout, [point("abcd1", "1111a", factors={**RING["factors"], "dataset": "colpex/theta"})])
+    write_json(checkout / "results/native/local/build.json", {"core": {"path": "core"}, "plugins": []})
+    write_json(checkout / "results/data/colpex/theta.json", {"id": "colpex/theta"})
+    assert shown("abcd1")["unreadable"] == []
+    (checkout / "results" / path).write_bytes(damage)
+    seen = shown("abcd1")
+    assert [told.partition(": ")[0] for told in seen["unreadable"]] == [f"results/{path}"]
+    assert [name for name in ("build", "dataset", "plan_line") if seen[name] is None] == [part]
+    assert main(["show", "abcd1"]) == 0
+    assert f"cannot be read: results/{path}: " in capsys.readouterr().out
+
+
+def test_a_damaged_record_of_the_campaigns_own_plugins_is_told_too(campaign: Path) -> None:
+    (campaign / "plugins").mkdir()
+    (campaign / "plugins" / "build.json").write_text("{", encoding="utf-8")
+    assert [told.partition(": ")[0] for told in shown("abcd1")["unreadable"]] == [
+        "results/campaigns/quick/local/plugins/build.json"
+    ]
+
+
 @pytest.mark.parametrize("damage", ["{", "[]", '{"points": 3}', '{"points": [3, {"id": 1}]}', '{"points": [{}]}'])
 def test_a_damaged_batch_index_leaves_the_plan_line_out(damage: str, campaign: Path) -> None:
     (campaign / "plan" / "batches" / f"{BATCH}.json").write_text(damage, encoding="utf-8")

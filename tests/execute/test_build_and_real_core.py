@@ -11,11 +11,12 @@ import pytest
 
 from collpress.errors import CollpressError
 from collpress.execute.batch import Batch
-from collpress.execute.build import build_plugins, build_project, plugin_sources, read_build
+from collpress.execute.build import build_plugins, build_project, plugin_sources
 from collpress.execute.compilation import Compilation, compiler_error
 from collpress.execute.supervisor import sweep
 from collpress.execute.toolchain import Toolchain, resolve_toolchain
 from collpress.layout import ROOT, build_record
+from collpress.plan.built import read_build
 from collpress.records import Status
 
 PLUGIN = """#include "collpress/algorithm.h"

@@ -14,7 +14,7 @@ from collpress.execute import toolchain as module
 from collpress.execute.toolchain import find_compiler, resolve_toolchain
 
 REAL = shutil.which("g++")
-pytestmark = pytest.mark.skipif(REAL is None, reason="stands on g++ for all the compilers that it makes up")
+pytestmark = pytest.mark.usefixtures("gxx")  # it stands in for all the compilers that are made up
 
 
 def program(path: Path, text: str) -> Path:

@@ -17,7 +17,7 @@ from collpress.cli import main
 from collpress.errors import CollpressError
 from collpress.figures.files import write_figure
 from collpress.figures.registry import ONE_COLUMN, figure_names
-from collpress.figures.stamp import read_stamp
+from collpress.figures.stamped import read_stamp
 
 SUFFIXES = ("pdf", "svg", "png", "csv", "json")
 NAMES = [*figure_names(), "coverage-single", "latency-single"]
@@ -172,10 +172,45 @@ def test_a_figure_that_cannot_be_written_leaves_the_old_one(
     assert [p.name for p in tmp_path.iterdir()] == ["coverage.pdf"]
 
 
-def test_a_file_without_provenance_is_told(tmp_path: Path) -> None:
-    Figure().savefig(tmp_path / "bare.png")
-    with pytest.raises(CollpressError, match="no provenance inside"):
-        read_stamp(tmp_path / "bare.png")
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_a_file_that_went_elsewhere_tells_where_it_comes_from(
+    drawn: dict[str, dict[str, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str
+) -> None:
+    moved = tmp_path / f"a copy.{suffix}"
+    moved.write_bytes(drawn["latency"][suffix].read_bytes())
+    assert main(["figure", "--provenance", str(moved)]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["command"] == "./run collpress figure latency --campaign synthetic --platform fabricated"
+    assert said == read_stamp(drawn["latency"]["png"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("bare.png", None, "no provenance inside"),
+        ("cut.png", b"\x89PNG\r\n\x1a\n\0\0", "no provenance inside"),
+        ("other.png", b"\x89PNG\r\n\x1a\n\0\0\0\x0ctEXtcollpress\0{]", "no provenance inside"),
+        ("other.svg", b"<dc:description>\xff a drawing</dc:description>", "no provenance inside"),
+        ("other.pdf", b"/Keywords (3)", "no provenance inside"),
+        ("other.csv", b"", "not a figure file"),
+        ("nowhere.pdf", None, "cannot read: No such file"),
+    ],
+)
+def test_a_file_without_provenance_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes | None, complaint: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    elif name == "bare.png":
+        Figure().savefig(tmp_path / name)
+    assert main(["figure", "--provenance", str(tmp_path / name)]) == 2
+    assert f"{tmp_path / name}: {complaint}" in capsys.readouterr().err
+
+
+def test_a_figure_needs_a_name_and_a_campaign(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["latency"], ["--campaign", "quick"], []):
+        assert main(["figure", *words]) == 2
+        assert "which figure of which campaign?" in capsys.readouterr().err
 
 
 def test_captions_state_n_statistic_confidence_and_machine(drawn: dict[str, dict[str, Path]]) -> None:

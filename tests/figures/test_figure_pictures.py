@@ -14,8 +14,8 @@ from fabricated_fidelity import with_fidelity
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Text
-from synthetic_campaign import Campaign, KiB, failing, small
+from matplotlib.text import Annotation, Text
+from synthetic_campaign import Campaign, KiB, failing, quick, small
 from unwritten import unwritten
 
 from collpress.figures import style
@@ -46,6 +46,15 @@ def one_size() -> Campaign:
     campaign = Campaign(launches=1)
     for name in ("library:default", "library:ring"):
         campaign.add("single", algorithm=name, message_bytes=4 * KiB)
+    return campaign
+
+
+def one_rank() -> Campaign:
+    """Nothing is sent: times without a bus bandwidth."""
+    campaign = Campaign(launches=2)
+    for name in ("library:default", "library:ring", "reference:ring"):
+        for size in (8, 512, 4 * KiB):
+            campaign.add("alone", algorithm=name, message_bytes=size, ranks=1)
     return campaign
 
 
@@ -119,6 +128,7 @@ CASES = {
     "small": small,
     "crowded": crowded,
     "one size": one_size,
+    "one rank": one_rank,
     "nothing ok": nothing_ok,
     "every status": every_status,
     "no codec runs": no_codec_runs,
@@ -130,7 +140,7 @@ CASES = {
     "no fidelity": one_launch,
 }
 """The last two: every metric is NaN; the cube is of a time that had no metrics."""
-CROWDED = ("small", "crowded", "many bounds", "half lost", "all lost")
+CROWDED = ("small", "crowded", "one rank", "many bounds", "half lost", "all lost")
 """Where one column may be too narrow."""
 OF_METRICS = ("rate-distortion", "error-histogram")
 PICTURES = [
@@ -139,6 +149,7 @@ PICTURES = [
     for case in CASES
     for width in ("", ONE_COLUMN)
     if (not width or case in CROWDED) and (name in OF_METRICS or case not in ("no number", "no fidelity"))
+    if case != "one rank" or name == "latency"
 ]
 
 
@@ -154,6 +165,12 @@ def cubes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.DataTree]:
     for path, node in out["no fidelity"].children.items():
         out["no fidelity"][path].dataset = node.to_dataset().drop_vars(fidelity_of(node))
     return out
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> xr.DataTree:
+    """A campaign of the size of config/campaigns/quick.yaml."""
+    return with_fidelity(unwritten(quick(launches=2), tmp_path_factory.mktemp("usual")))
 
 
 def fidelity_of(node: xr.DataTree) -> list[str]:
@@ -258,6 +275,31 @@ def test_a_facet_without_any_time_is_named_at_the_foot_and_its_points_stay_in_th
     assert "no point is ok" not in said
     assert {"(6", "unsupported):"} <= set(said.split())
     assert len(drawing.table.rows) == 12
+
+
+@pytest.mark.parametrize("width", ["", ONE_COLUMN])
+def test_one_rank_has_times_and_no_bandwidth_and_no_line_leads_to_it(drawn: Pictures, width: str) -> None:
+    drawing = drawn("latency" + width, "one rank")
+    assert "one rank: no bus bandwidth" in words(drawing.figure)
+    assert {"ring (lib.)", "ring (ref.)"} <= {text.partition("  ")[0] for text in words(drawing.figure)}
+    assert not [a for a in drawing.figure.findobj(Annotation) if isinstance(a, Annotation) and a.arrow_patch]
+    columns = drawing.table.columns
+    for row in drawing.table.rows:
+        assert row[columns.index("latency_median_s")] > 0
+        assert row[columns.index("busbw_byte_per_s")] is None
+
+
+@pytest.mark.parametrize("name", figure_names())
+def test_one_column_of_a_campaign_like_quick_fits_a_page(usual: xr.DataTree, name: str) -> None:
+    height = draw(name + ONE_COLUMN, usual).figure.get_size_inches()[1]
+    assert height <= style.TALLEST + 0.2
+
+
+def test_what_there_is_many_of_shrinks_as_far_as_the_page_asks_and_not_beyond_what_can_be_read() -> None:
+    assert style.fitted(0.2, 0.1, lambda row: 20 * row + 1) == 0.2
+    assert style.fitted(0.2, 0.1, lambda row: 50 * row + 1) == pytest.approx((style.TALLEST - 1) / 50)
+    assert style.fitted(0.2, 0.1, lambda row: 90 * row + 1) == 0.1
+    assert style.fitted(0.2, 0.1, lambda row: 20.0) == 0.2
 
 
 def test_of_a_lost_line_the_name_is_cut_and_not_the_reason(drawn: Pictures) -> None:

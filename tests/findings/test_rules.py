@@ -144,6 +144,24 @@ def test_over_the_librarys_choice_another_reference_decides(tmp_path: Path) -> N
     assert [p.id for p in second.points] == [best["id"], reference["id"]]
 
 
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (None, "the library's choice was not planned"),
+        ({"outcome": failing("timed_out", "no word for 9 s")}, "the library's choice is timed out: no word for 9 s"),
+        ({"unsupported": "not here"}, "the library's choice is unsupported: not here"),
+    ],
+)
+def test_a_codec_whose_reference_has_no_time_is_told_with_the_reason(
+    tmp_path: Path, plan: dict[str, Any] | None, words: str
+) -> None:
+    campaign, _, _ = coded(SLOW, FAST)
+    if plan is not None:
+        campaign.add("e", dataset="colpex/theta", **plan)
+    _, cell = told(compression.codec_over_default, campaign, tmp_path)
+    assert cell.text == f"allreduce, colpex/theta, 1 MiB, 4 ranks: {words}"
+
+
 def test_codecs_that_all_failed_are_told(tmp_path: Path) -> None:
     campaign = Campaign(launches=2)
     campaign.add("e", **RING)

@@ -396,9 +396,17 @@ def test_a_core_that_only_starts_under_the_launcher_is_asked_there(house: House)
     [
         (
             lambda h: (h.root / "results/native/here/build.json").unlink(),
-            ["build.json does not exist", "collpress build --platform here"],
+            ["build.json: nothing is built yet", "collpress build --platform here"],
         ),
-        (lambda h: h.write("results/native/here/build.json", {"schema": 1, "core": None}), ["is not a build record"]),
+        (lambda h: h.write("results/native/here/build.json", {"schema": 2}), ["not a build record, version 1"]),
+        (
+            lambda h: (h.root / "results/native/here/build.json").write_text("{", encoding="utf-8"),
+            ["build.json: cannot be read", "collpress build --platform here"],
+        ),
+        (
+            lambda h: h.write("results/native/here/build.json", {"schema": 1, "core": None, "plugins": []}),
+            ["build.json: the build record has no core"],
+        ),
         (
             lambda h: (h.root / "results/data/made/field.json").unlink(),
             ["field.json does not exist", "collpress dataset get made/field"],

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collpress.cube.flags import KNOWN_BY
 from collpress.errors import CollpressError
 from collpress.records import Record, Status, parse_line, point_status, read_campaign, read_journal
-from collpress.records.schema import json_schema, json_schema_text
+from collpress.records.schema import Effective, json_schema, json_schema_text
 from collpress.records.upgrade import upgraded
 
 UTC = "2026-01-31T12:00:00.000000Z"
@@ -45,6 +46,14 @@ def write(path: Path, *lines: dict[str, Any] | str) -> Path:
 def test_the_schema_file_is_the_models() -> None:
     path = Path(__file__).resolve().parents[2] / "workflow" / "collpress" / "records" / "record.schema.json"
     assert path.read_text(encoding="utf-8") == json_schema_text()
+
+
+def test_every_word_of_evidence_is_one_that_the_core_writes_and_the_cube_knows() -> None:
+    words = get_args(Effective.model_fields["known_by"].annotation)
+    native = CONTRACT.parents[1] / "native" / "src"
+    source = "".join(path.read_text(encoding="utf-8") for path in native.rglob("*.?pp"))
+    assert [word for word in words if f'"{word}"' not in source] == []
+    assert {word.replace(" ", "_") for word in words} == set(KNOWN_BY) - {"unknown"}
 
 
 def test_every_example_line_of_the_contract_is_a_valid_line() -> None:

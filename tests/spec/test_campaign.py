@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from contextlib import suppress
 from pathlib import Path
 
@@ -66,6 +67,12 @@ def test_values_come_out_canonical() -> None:
         ),
         ("launches: 3", "launches: 0", ["measure.launches", "greater than or equal to 1"]),
         ("launches: 3", "launches: many", ["measure.launches"]),
+        (
+            "launches: 3",
+            f"launches: {10**18}",
+            ["campaign.yaml:11: measure.launches", f'the number "{10**18}" is too large', "at most 18 digits"],
+        ),
+        ("2 .. 4 +1", f"-{10**18}", [f'the number "-{10**18}" is too large', "at most 18 digits"]),
         ("2 .. 4 +1", "0", ["0 ranks are impossible"]),
         ("2 .. 4 +1", "[2, -1]", ["campaign.yaml:10: experiments.one.matrix.ranks[1]", "-1 ranks are impossible"]),
         ("[8 .. 512 x8, 1.5Ki]", "0", ["0 bytes"]),
@@ -125,6 +132,13 @@ def test_all_mistakes_are_told_at_once() -> None:
         campaign_text(broken)
     for line in ("campaign.yaml:9:", "campaign.yaml:10:", "campaign.yaml:11:"):
         assert line in str(error.value)
+
+
+def test_a_mistake_keeps_all_that_it_says_on_its_way_to_another_process() -> None:
+    error = CollpressError("wrong", where="a.yaml:1", allowed="right", fix="mend it", at=("ranks", 1))
+    sent = pickle.loads(pickle.dumps(error))
+    assert vars(sent) == vars(error) == {"what": "wrong", "where": "a.yaml:1", "allowed": "right", "fix": "mend it",
+                                         "at": ("ranks", 1)}  # fmt: skip
 
 
 def test_zip_is_one_group_or_several() -> None:

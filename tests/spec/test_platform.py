@@ -41,6 +41,7 @@ def test_a_platform_says_how_its_machine_measures() -> None:
         ("controls: openmpi", "controls: mpich", ["here.yaml:5", "fix: controls: openmpi"]),
         ("ranks_per_node: 4", "ranks_per_node: 4, oversubscribe: 0", ["here.yaml:4: limits.oversubscribe"]),
         ("ranks_per_node: 4", "ranks_per_node: 0", ["here.yaml:4: limits.ranks_per_node"]),
+        ("ranks_per_node: 4", f"ranks_per_node: {10**40}", ["limits.ranks_per_node", "is too large", "18 digits"]),
         ("ranks_per_node", "rank_per_node", ['did you mean "ranks_per_node"']),
         ("1Gi", "0", ["allows nothing"]),
         ("OMP_NUM_THREADS", "OMP-NUM", ['"OMP-NUM" cannot name an environment variable']),

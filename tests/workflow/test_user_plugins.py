@@ -117,7 +117,7 @@ def test_a_plugin_that_does_not_compile_fails_its_points_and_no_others(copy_chec
 
 
 def test_a_codec_of_the_project_that_does_not_compile_stops_the_run_and_loses_nothing(copy_checkout: Checkout) -> None:
-    before = copy_checkout.measured()
+    before, built = copy_checkout.measured(), copy_checkout.build_hashes()
     source = copy_checkout.root / "native/src/codecs/bf16.cpp"
     text = source.read_text(encoding="utf-8")
     source.write_text(text + "\nint this is no C++;\n", encoding="utf-8")
@@ -130,4 +130,8 @@ def test_a_codec_of_the_project_that_does_not_compile_stops_the_run_and_loses_no
     assert "what was measured before is kept" in done.stderr
     assert "Traceback" not in done.stderr
     assert before
+    assert copy_checkout.measured() == before
+    assert copy_checkout.build_hashes() == built
+    again = copy_checkout.run()
+    assert again.returncode == 0, again.stdout + again.stderr
     assert copy_checkout.measured() == before

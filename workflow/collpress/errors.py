@@ -16,16 +16,19 @@ class CollpressError(Exception):
     where : file, line and field, or the command.
     allowed : what would have been accepted.
     fix : what to do about it.
+    at : the way from the field that was read to the part of it that is wrong: keys and list positions.
     """
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str = "", allowed: str = "", fix: str = "") -> None:
-        self.what, self.where, self.allowed, self.fix = what, where, allowed, fix
+    def __init__(
+        self, what: str, *, where: str = "", allowed: str = "", fix: str = "", at: tuple[str | int, ...] = ()
+    ) -> None:
+        self.what, self.where, self.allowed, self.fix, self.at = what, where, allowed, fix, at
         super().__init__(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.what, self.where, self.allowed, self.fix)
+        return _rebuild, (type(self), self.what, self.where, self.allowed, self.fix, self.at)
 
     def __str__(self) -> str:
         lines = [f"{self.where}: {self.what}" if self.where else self.what]
@@ -42,8 +45,10 @@ class IncompleteError(CollpressError):
     exit_code = 3
 
 
-def _rebuild(cls: type[CollpressError], what: str, where: str, allowed: str, fix: str) -> CollpressError:
-    return cls(what, where=where, allowed=allowed, fix=fix)
+def _rebuild(
+    cls: type[CollpressError], what: str, where: str, allowed: str, fix: str, at: tuple[str | int, ...]
+) -> CollpressError:
+    return cls(what, where=where, allowed=allowed, fix=fix, at=at)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

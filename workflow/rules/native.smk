@@ -1,9 +1,10 @@
+# `update`: where the compiler fails, the record of the previous build stays, for that build is whole.
 rule native:
     input:
         wiring.native_sources(),
         wiring.platform_path,
     output:
-        "results/native/{platform}/build.json",
+        update("results/native/{platform}/build.json"),
     log:
         "results/logs/native/{platform}.log",
     conda:

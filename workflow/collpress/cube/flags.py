@@ -26,7 +26,7 @@ STATUS: Mapping[str, int] = {
 }
 """`not_planned` is a cell without a point; every other status is one that a point can end in."""
 
-KNOWN_BY: Mapping[str, int] = {"unknown": 0, "unverified": 1, "read_back": 2, "counters": 3, "construction": 4}
+KNOWN_BY: Mapping[str, int] = {"unknown": 0, "unverified": 1, "read_back": 2, "construction": 3}
 """Weakest evidence first. `unknown`: nothing ran."""
 
 NOISY: Mapping[str, int] = {"precision_reached": 0, "noisy": 1}

@@ -17,8 +17,9 @@ from collpress.doctor.installations import product, wrapper_says
 from collpress.doctor.programs import Answer, ask
 from collpress.doctor.result import Result, note, ok, problem, skipped
 from collpress.errors import CollpressError
-from collpress.execute.launcher import Launcher, find_mpiexec, session
+from collpress.execute.launcher import Launcher, session
 from collpress.execute.toolchain import STANDARD, Toolchain, mpi_library, resolve_toolchain
+from collpress.plan.built import find_mpiexec
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import Machine
 from collpress.spec.platform import Platform

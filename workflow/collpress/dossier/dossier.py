@@ -16,8 +16,34 @@ from collpress.records.journal import ok_medians
 from collpress.records.status import PointStatus, Status
 
 
+class _Documents:
+    """Reads JSON objects: a dossier tells what there is, so a damaged file is no error, but told in `unreadable`."""
+
+    def __init__(self) -> None:
+        self.unreadable: list[str] = []
+
+    def read(self, path: Path) -> dict[str, Any] | None:
+        """The content of a file; None where there is none, or none that can be read."""
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            reason = error.strerror or str(error)
+        except (ValueError, RecursionError) as error:
+            reason = str(error)
+        else:
+            if isinstance(document, dict):
+                return document
+            reason = "not a JSON object"
+        self.unreadable.append(f"{path}: {reason}")
+        return None
+
+
 def dossier(found: Found) -> dict[str, Any]:
     """Everything known, ready for JSON. What does not exist is null or an empty list; files are named by their paths.
+
+    `unreadable` names the files that are there and cannot be read, and what is wrong with them.
 
     Raises
     ------
@@ -27,8 +53,8 @@ def dossier(found: Found) -> dict[str, Any]:
     heard = testimony(places.directory, point["id"], point["key"])
     verdict = became(found, heard)
     records = heard.of_key(point["key"])
-    index = places.batch_index(point["batch"]) if point["batch"] else None
-    line = _plan_line(index, point["id"])
+    documents = _Documents()
+    line = _plan_line(documents, places.batch_index(point["batch"]), point["id"]) if point["batch"] else None
     medians = ok_medians(heard.journals.of(point["key"] or ""), found.plan["launches"])
     return {
         "campaign": places.campaign,
@@ -52,8 +78,9 @@ def dossier(found: Found) -> dict[str, Any]:
         "damaged_lines": heard.damaged,
         "starts_of_the_core": heard.launches,
         "files": _files(found, heard),
-        "build": _build(found, line),
-        "dataset": _dataset(str(point["factors"].get("dataset"))),
+        "build": _build(documents, found, line),
+        "dataset": _dataset(documents, str(point["factors"].get("dataset"))),
+        "unreadable": documents.unreadable,
         "rerun": rerun_command(found) if point["key"] else None,
     }
 
@@ -114,10 +141,10 @@ def _samples(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _build(found: Found, line: dict[str, Any] | None) -> dict[str, Any] | None:
+def _build(documents: _Documents, found: Found, line: dict[str, Any] | None) -> dict[str, Any] | None:
     """Core, compiler and MPI of the platform's build, and the plugins that the point uses, with their sources."""
     records = [build_record(found.places.platform), found.places.plugins]
-    built = [document for path in records if isinstance(document := _document(path), dict)]
+    built = [document for path in records if (document := documents.read(path)) is not None]
     core = next((one for one in built if one.get("core")), None)
     if core is None:
         return None
@@ -130,32 +157,24 @@ def _build(found: Found, line: dict[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _dataset(name: str) -> dict[str, Any] | None:
+def _dataset(documents: _Documents, name: str) -> dict[str, Any] | None:
     """The sidecar of the dataset; None for the core's own pattern, or where it is not prepared."""
     path = dataset_file(name).with_suffix(".json")
-    document = _document(path) if name != "pattern" else None
-    return {"sidecar": str(path), **document} if isinstance(document, dict) else None
+    document = documents.read(path) if name != "pattern" else None
+    return None if document is None else {"sidecar": str(path), **document}
 
 
-def _plan_line(index: Path | None, identity: str) -> dict[str, Any] | None:
+def _plan_line(documents: _Documents, index: Path, identity: str) -> dict[str, Any] | None:
     """What the core is told of the point, from its batch's index."""
-    document = _document(index) if index else None
+    document = documents.read(index) or {}
     lines = [p["line"] for p in _entries(document, "points") if p.get("id") == identity and "line" in p]
     return dict(lines[0]) if lines and isinstance(lines[0], dict) else None
 
 
-def _entries(document: Any, name: str) -> list[dict[str, Any]]:
+def _entries(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """The objects in a list of a document; none where it is another kind of thing."""
-    found = document.get(name) if isinstance(document, dict) else None
+    found = document.get(name)
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
-
-
-def _document(path: Path) -> Any:
-    """A JSON document, or None where there is none that can be read: a dossier tells what there is."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
-    except (OSError, ValueError):
-        return None
 
 
 def _different(values: Iterable[Any]) -> list[Any]:

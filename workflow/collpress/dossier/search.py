@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from collpress.dossier.words import label
 from collpress.errors import CollpressError, did_you_mean
 from collpress.layout import RESULTS, Places
 from collpress.plan.frozen import read_json
@@ -29,9 +30,8 @@ class Found:
     @property
     def label(self) -> str:
         """Which point of which campaign, in words."""
-        factors = {name: value for name, value in self.point["factors"].items() if value not in ("none", "pattern")}
-        told = ", ".join(f"{name} {value}" for name, value in factors.items())
-        return f"{self.point['id']} {self.places.campaign}/{self.places.platform} {self.point['experiment']}: {told}"
+        where = f"{self.places.campaign}/{self.places.platform} {self.point['experiment']}"
+        return f"{self.point['id']} {where}: {label(self.point['factors'])}"
 
 
 def find_point(name: str, campaign: str | None = None, platform: str | None = None) -> Found:

@@ -38,6 +38,8 @@ def lines(document: Mapping[str, Any]) -> Iterator[str]:
     for start in document["starts_of_the_core"]:
         heading = f"start of the core: launch {start['launch']}, attempt {start['attempt']} ({start['where']})"
         yield from _section(heading, {k: v for k, v in start.items() if k not in _IN_THE_HEADING})
+    for unreadable in document["unreadable"]:
+        yield f"\ncannot be read: {unreadable}"
     yield from _section("files", document["files"])
     yield from _section("build", document["build"])
     yield from _section("dataset", document["dataset"])

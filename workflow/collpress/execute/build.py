@@ -7,7 +7,6 @@ nothing.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from collpress.execute.description import describe_mpi, describe_plugins
 from collpress.execute.toolchain import Toolchain
 from collpress.files import copy_file, write_json
 from collpress.layout import ROOT, build_record
+from collpress.plan.built import read_build
 
 ORIGINS = {
     "codecs": "src/codecs",
@@ -124,16 +124,6 @@ def _compile_each(
             reason = f"{where}: {error.what.splitlines()[0]}" if where else error.what
             broken.append({"name": source.stem, "source": _shown(source), "reason": reason})
     return sound, broken
-
-
-def read_build(path: Path) -> dict[str, Any]:
-    """A build.json; CollpressError when there is none."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise CollpressError("nothing is built yet", where=str(path), fix="collpress build") from None
-    except (OSError, ValueError) as error:
-        raise CollpressError(f"cannot be read: {error}", where=str(path), fix="remove it and build again") from None
 
 
 def broken_plugins(path: Path) -> list[str]:

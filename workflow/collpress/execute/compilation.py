@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from collpress.errors import CollpressError
-from collpress.execute.toolchain import Toolchain, wheel_program
+from collpress.execute.toolchain import Toolchain
+from collpress.plan.built import wheel_program
 from collpress.provenance.machine import allowed_cpus
 
 MOST_JOBS = 4

@@ -19,7 +19,6 @@ from collpress.errors import CollpressError
 from collpress.execute.binding import binding_options
 from collpress.execute.processes import start_time
 from collpress.execute.shared_memory import SHARED_MEMORY, remove_unused_segments
-from collpress.execute.toolchain import mpi_program
 from collpress.plan.launch import root_permissions
 from collpress.provenance.machine import allowed_cores, allowed_cpus
 
@@ -104,11 +103,6 @@ def session() -> Iterator[Session]:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
         remove_unused_segments()
-
-
-def find_mpiexec(wrapper: str) -> Path:
-    """The mpiexec that belongs to a build's MPI wrapper."""
-    return mpi_program(wrapper, "mpiexec")
 
 
 def _remove_left_over(root: Path) -> None:

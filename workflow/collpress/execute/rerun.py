@@ -13,10 +13,10 @@ from typing import Any
 
 from collpress.errors import CollpressError
 from collpress.execute.batch import Batch, BatchPoint, read_batch
-from collpress.execute.build import read_build
 from collpress.execute.supervisor import Swept, sweep
 from collpress.files import sha256_of, unwritable
 from collpress.layout import Places, reruns
+from collpress.plan.built import read_build
 from collpress.plan.frozen import read_json
 from collpress.plan.machine import this_machine
 

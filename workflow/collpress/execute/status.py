@@ -95,18 +95,6 @@ def grouped(points: list[Outlook]) -> Iterator[tuple[Status, str, list[Outlook]]
         yield status, reason, members
 
 
-def label(point: dict[str, Any]) -> str:
-    """A point in words: only what tells it from others."""
-    factors = point["factors"]
-    words = [
-        factors.get(name) for name in ("collective", "algorithm", "codec", "error_bound", "dataset", "dtype", "op")
-    ]
-    kept = [str(word) for word in words if word not in (None, "none", "pattern")]
-    if str(factors.get("algorithm")).startswith("compressed:") and factors.get("codec") == "none":
-        kept.insert(2, "without codec")
-    return f"{' '.join(kept)}, {factors.get('message_bytes')} B, {factors.get('ranks')} ranks"
-
-
 def _became(point: dict[str, Any], journals: Journals, launches: int) -> PointStatus:
     if point["unsupported"] is not None:
         return PointStatus(Status.UNSUPPORTED, 0, point["unsupported"])

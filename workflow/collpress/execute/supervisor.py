@@ -14,14 +14,14 @@ from pathlib import Path
 
 from collpress.execute.attempt import Attempt
 from collpress.execute.batch import Batch, BatchPoint
-from collpress.execute.build import read_build
 from collpress.execute.core import CoreRun, Outcome
-from collpress.execute.launcher import Launcher, find_mpiexec, session
+from collpress.execute.launcher import Launcher, session
 from collpress.execute.lock import holder
 from collpress.execute.progress import Progress
 from collpress.execute.receipt import write_receipt
 from collpress.execute.signals import Interruption
 from collpress.files import write_json
+from collpress.plan.built import find_mpiexec, read_build
 from collpress.provenance import observe
 from collpress.records.journal import Journals, read_campaign
 from collpress.records.schema import Record

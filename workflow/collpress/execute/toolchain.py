@@ -13,7 +13,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from collpress.errors import CollpressError
 from collpress.execute.mpich_wheel import PREFIX as MPICH_PREFIX
 from collpress.execute.mpich_wheel import install_mpich, pins_digest
 from collpress.files import sha256_of, unwritable
-from collpress.layout import ROOT
+from collpress.plan.built import mpi_program
 
 CANDIDATES = ("g++", "clang++", "c++")
 STANDARD = "-std=c++20"
@@ -141,16 +140,6 @@ def mpi_library(wrapper: str) -> Path | None:
     found = (path for folder in ("lib", "lib64") for path in sorted((prefix / folder).glob("libmpi.so.*")))
     first = next(found, None)
     return first.resolve() if first else None
-
-
-def mpi_program(wrapper: str, program: str) -> Path:
-    """The program (`mpiexec`, `mpicxx`) that belongs to a wrapper; a bare name stands for Open MPI's wheel's."""
-    return ROOT / Path(wrapper).parent / program if os.sep in wrapper else wheel_program(program)
-
-
-def wheel_program(name: str) -> Path:
-    """Where a wheel puts its programs: beside this Python."""
-    return Path(sys.prefix) / "bin" / name
 
 
 def find_compiler(directory: Path, environment: dict[str, str]) -> Compiler:

@@ -13,13 +13,13 @@ from collpress.figures import style
 WIDTH = 3.3
 """Of a block, in inches."""
 _MARGIN, _TOP, _FOOT = 0.1, 0.08, 0.2
-_EXPERIMENT, _TITLE, _BETWEEN, _NOTE = 0.19, 0.15, 0.07, 0.12
+_EXPERIMENT, _TITLE, _BETWEEN, _NOTE = 0.19, 0.125, 0.055, 0.12
 
 
 @dataclass(frozen=True)
 class Block:
     """What is comparable, under a title of its own; `draw(figure, left, top, last)` gets the corner below the title,
-    and whether no block of its experiment follows below.
+    and whether it is the lowest of its column: of its experiment's on two columns of a page, else of all.
     """
 
     experiment: str
@@ -41,26 +41,28 @@ class Head:
 
 @dataclass(frozen=True)
 class Shelf:
-    """Blocks of an experiment beside each other; `last` says of each whether it is the lowest of its column."""
+    """Blocks of an experiment beside each other; `last` says of each whether it is the lowest of its column, `end`
+    whether another experiment follows.
+    """
 
     experiment: str
     blocks: Sequence[Block]
     first: bool
+    end: bool
     last: Sequence[bool]
 
     @property
     def height(self) -> float:
         deep = [b.height + (b.foot if last else 0.0) for b, last in zip(self.blocks, self.last, strict=True)]
-        return (_EXPERIMENT if self.first else 0.0) + _TITLE + max(deep) + _BETWEEN * (2 if any(self.last) else 1)
+        return (_EXPERIMENT if self.first else 0.0) + _TITLE + max(deep) + _BETWEEN * (2 if self.end else 1)
 
 
 def page(width: style.Width, blocks: Sequence[Block], head: Head | None = None, notes: Sequence[str] = ()) -> Figure:
     """A figure of all blocks in their order, experiment by experiment, and lines of words at its foot."""
-    shelves = _shelves(blocks, 1 if width == "single" else 2)
-    lines = [line for note in notes for line in wrapped(note, 6.3, style.inches(width) - 2 * _MARGIN)]
+    shelves, lines = _shelves(blocks, width), _lines(notes, width)
     above = _TOP + (head.height if head else 0.0)
     heights = [shelf.height for shelf in shelves]
-    figure = style.blank(width, above + sum(heights) + _NOTE * len(lines) + _FOOT)
+    figure = style.blank(width, page_height(width, blocks, head, notes))
     if head:
         head.draw(figure, _MARGIN, _TOP)
     top = above
@@ -70,6 +72,18 @@ def page(width: style.Width, blocks: Sequence[Block], head: Head | None = None, 
     for i, line in enumerate(lines):
         style.text_at(figure, _MARGIN, top + _NOTE * i, line, fontsize=6.3, color=style.FAINT)
     return figure
+
+
+def page_height(
+    width: style.Width, blocks: Sequence[Block], head: Head | None = None, notes: Sequence[str] = ()
+) -> float:
+    """Of `page` with the same arguments, in inches."""
+    shelves = sum(shelf.height for shelf in _shelves(blocks, width))
+    return _TOP + (head.height if head else 0.0) + shelves + _NOTE * len(_lines(notes, width)) + _FOOT
+
+
+def _lines(notes: Sequence[str], width: style.Width) -> list[str]:
+    return [line for note in notes for line in wrapped(note, 6.3, style.inches(width) - 2 * _MARGIN)]
 
 
 def wrapped(text: str, size: float, room: float) -> list[str]:
@@ -85,8 +99,9 @@ def wrapped(text: str, size: float, room: float) -> list[str]:
     return lines
 
 
-def _shelves(blocks: Sequence[Block], columns: int) -> list[Shelf]:
+def _shelves(blocks: Sequence[Block], width: style.Width) -> list[Shelf]:
     """Rows of blocks; those of an experiment fill their rows from the left."""
+    columns = 1 if width == "single" else 2
     shelves: list[Shelf] = []
     for experiment, group in groupby(blocks, key=lambda block: block.experiment):
         own = list(group)
@@ -95,11 +110,17 @@ def _shelves(blocks: Sequence[Block], columns: int) -> list[Shelf]:
                 experiment,
                 own[i : i + columns],
                 first=i == 0,
-                last=[place + columns >= len(own) for place in range(i, min(i + columns, len(own)))],
+                end=i + columns >= len(own),
+                last=[_is_lowest(own, place, blocks, columns) for place in range(i, min(i + columns, len(own)))],
             )
             for i in range(0, len(own), columns)
         ]
     return shelves
+
+
+def _is_lowest(own: Sequence[Block], place: int, blocks: Sequence[Block], columns: int) -> bool:
+    """Whether a block has what its column shares below it: once an experiment, and once a page of one column."""
+    return own[place] is blocks[-1] if columns == 1 else place + columns >= len(own)
 
 
 def _draw_shelf(figure: Figure, shelf: Shelf, top: float) -> None:

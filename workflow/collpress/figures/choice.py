@@ -16,6 +16,8 @@ from collpress.figures.marks import MARKS, said
 
 IN_BLOCK = ("algorithm", "codec", "error_bound")
 """What may differ between the points of a block; all else stands in its title."""
+_NAMED = 3
+"""Groups that a sentence names; the CSV has all."""
 _SAID_FIRST = ("dataset", "message_bytes", "ranks")
 
 
@@ -78,7 +80,9 @@ def omissions(empty: Sequence[Group]) -> list[str]:
 def _omission(experiment: str, groups: Sequence[Group]) -> str:
     counts = Counter(str(point["status"]) for group in groups for point in group.points)
     told = ", ".join(f"{counts[s]} {said(s)}" for s in MARKS if counts[s])
-    return f"{experiment}, without a panel because no point has numbers ({told}): {'; '.join(g.short for g in groups)}."
+    named = "; ".join(group.short for group in groups[:_NAMED])
+    more = f"; … and {len(groups) - _NAMED} more" if groups[_NAMED:] else ""
+    return f"{experiment}, without a panel because no point has numbers ({told}): {named}{more}."
 
 
 def factor_names(dataset: xr.Dataset) -> list[str]:

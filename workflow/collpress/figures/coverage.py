@@ -39,6 +39,8 @@ class Layout:
     narrow: float
     """Width of a cell, and the least that it is made where more panels then stand side by side."""
     row: float
+    """Height of a cell; `least_row` where more would not fit a page."""
+    least_row: float
     names: float
     ticks: float
     reason: int
@@ -50,8 +52,8 @@ class Layout:
 
 
 LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(style.DOUBLE, 2.2, 0.25, 0.42, 0.3, 0.165, 6.5, 6.0, 105),
-    "single": Layout(style.SINGLE, 1.6, 0.2, 0.34, 0.24, 0.135, 6.0, 5.5, 54),
+    "double": Layout(style.DOUBLE, 2.2, 0.25, 0.42, 0.3, 0.165, 0.165, 6.5, 6.0, 105),
+    "single": Layout(style.SINGLE, 1.6, 0.2, 0.34, 0.24, 0.135, 0.106, 6.0, 5.5, 54),
 }
 
 
@@ -98,8 +100,13 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     blanks = any(len(p.cells) < len(p.rows) * len(p.columns) for found in panels.values() for p in found)
     legend = _legend_rows(counts, blanks, layout)
     head = 0.42 + _LEGEND_H * len(legend)
-    height = head + sum(_height(f, layout) for f in floors) + (0.3 + 0.13 * len(reasons) if reasons else 0.1)
-    figure = style.blank(width, height)
+
+    def height(row: float) -> float:
+        rows_at = replace(layout, row=row)
+        return head + sum(_height(f, rows_at) for f in floors) + (0.3 + 0.13 * len(reasons) if reasons else 0.1)
+
+    layout = replace(layout, row=style.fitted(layout.row, layout.least_row, height))
+    figure = style.blank(width, height(layout.row))
     _legend(figure, legend, layout, f"{len(everything)} points planned, {counts['ok']} ok")
     top = head
     for floor in floors:

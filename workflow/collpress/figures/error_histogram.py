@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from collpress.analysis.table import Row
 from collpress.figures import style
-from collpress.figures.blocks import Block, Head, page, wrapped
+from collpress.figures.blocks import Block, Head, page, page_height, wrapped
 from collpress.figures.captions import experiments, machine
 from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
@@ -31,6 +31,7 @@ BINS = tuple(f"b{i:02d}" for i in range(40))
 """Equally wide over [-1, 1] in units of the bound; `below` and `above` are outside."""
 _NAMES, _PANEL, _GAP, _ABOVE, _BELOW = 1.0, 1.36, 0.045, 0.02, 0.27
 _ROW: Mapping[style.Width, float] = {"double": 0.22, "single": 0.15}
+_LEAST_ROW = 0.11
 """Inches."""
 _HISTOGRAM = "result_error_histogram"
 _VARIABLES = (*(f"{_HISTOGRAM}_{name}" for name in ("below", *BINS, "above")), "result_bound", "n_ok")
@@ -86,7 +87,12 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
             "No point has a histogram of its errors: add error_histogram to the campaign's metrics: and run it again."
         )
     head = _key(style.inches(width)) if full else None
-    figure = page(width, [_block(ladder, colours, low, _ROW[width]) for ladder in full or ladders], head, notes)
+
+    def blocks(row: float) -> list[Block]:
+        return [_block(ladder, colours, low, row) for ladder in full or ladders]
+
+    row = style.fitted(_ROW[width], _LEAST_ROW, lambda row: page_height(width, blocks(row), head, notes))
+    figure = page(width, blocks(row), head, notes)
     return Drawing(figure, _table(ladders, names), _caption(cube, ladders))
 
 

@@ -3,14 +3,14 @@ codec.
 
 On two columns of a page the panels stand side by side and a line's name at its right end; on one column they are
 stacked, the names below. A facet without any time is named at the foot, unless no facet has one. A point that is not ok
-breaks its line and leaves its status's mark above the panel.
+breaks its line and leaves its status's mark above the panel. One rank sends nothing: its rate of 0 is none.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +31,7 @@ from collpress.figures.lines import Facet, Line, facets
 from collpress.figures.marks import MARKS, said
 from collpress.figures.names import NAME_H, names_below, names_beside, rows_below
 
-_ABOVE, _BELOW, _MARK_H, _NOTE = 0.43, 0.42, 0.105, 0.12
+_ABOVE, _MARK_H, _NOTE = 0.43, 0.105, 0.12
 _TICK_W, _TICK_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.17, 0.7
 
 
@@ -42,6 +42,10 @@ class Layout:
     left: float
     panel: float
     height: float
+    """Of a panel; `least` where more would not fit a page."""
+    least: float
+    below: float
+    """For the sizes and the words under them."""
     between: float
     """Two panels: beside each other, or stacked."""
     stacked: bool
@@ -53,8 +57,10 @@ class Layout:
 
 
 LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(0.64, 1.9, 1.75, 0.62, stacked=False, subtitle=6.8, letters=7.5, rate="bus bandwidth (byte/s)"),
-    "single": Layout(0.66, 2.7, 0.82, 0.09, stacked=True, subtitle=6.4, letters=6.5, rate="busbw (byte/s)"),
+    "double": Layout(
+        0.64, 1.9, 1.75, 1.2, 0.42, 0.62, stacked=False, subtitle=6.8, letters=7.5, rate="bus bandwidth (byte/s)"
+    ),
+    "single": Layout(0.66, 2.7, 0.82, 0.5, 0.34, 0.09, stacked=True, subtitle=6.4, letters=5.7, rate="busbw (byte/s)"),
 }
 
 _VARIABLES = (
@@ -84,14 +90,19 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; a panel without any ok point says so and names what became of its lines."""
     layout = LAYOUTS[width]
     groups = experiments(cube)
-    points = {name: identified(_with_rate_limits(dataset), _VARIABLES) for name, dataset in groups.items()}
+    points = {name: identified(_with_rates(dataset), _VARIABLES) for name, dataset in groups.items()}
     factors = {name: [str(d) for d in dataset["status"].dims] for name, dataset in groups.items()}
     everything = [row for found in points.values() for row in found]
     found = [facet for name, group in points.items() for facet in facets(name, group, factors[name])]
     full = [facet for facet in found if facet.ok_by_size()]
     shown = full or found
     lines = _words_at_foot([facet for facet in found if facet not in shown], style.inches(width) - 0.2)
-    figure = style.blank(width, sum(_height(f, layout) for f in shown) + _NOTE * len(lines) + 0.2)
+
+    def height(panel: float) -> float:
+        return sum(_height(f, replace(layout, height=panel)) for f in shown) + _NOTE * len(lines) + 0.2
+
+    layout = replace(layout, height=style.fitted(layout.height, layout.least, height))
+    figure = style.blank(width, height(layout.height))
     top = 0.0
     for facet in shown:
         _draw_facet(figure, facet, layout, top)
@@ -108,18 +119,21 @@ def _words_at_foot(empty: Sequence[Facet], room: float) -> list[str]:
     return [line for sentence in omissions(lost) for line in wrapped(sentence, 6.3, room)]
 
 
-def _with_rate_limits(dataset: xr.Dataset) -> xr.Dataset:
-    """Limits of the rate are the rates of the limits: the shortest time gives the highest rate."""
+def _with_rates(dataset: xr.Dataset) -> xr.Dataset:
+    """Limits of the rate are the rates of the limits: the shortest time gives the highest rate. A rate of 0 is none."""
     where = dataset["collective"], dataset["message_bytes"], dataset["ranks"]
-    return dataset.assign(
-        busbw_low=busbw(dataset["latency_ci_high"], *where), busbw_high=busbw(dataset["latency_ci_low"], *where)
-    )
+    rates = {
+        "busbw": dataset["busbw"],
+        "busbw_low": busbw(dataset["latency_ci_high"], *where),
+        "busbw_high": busbw(dataset["latency_ci_low"], *where),
+    }
+    return dataset.assign({name: rate.where(rate > 0) for name, rate in rates.items()})
 
 
 def _height(facet: Facet, layout: Layout) -> float:
-    around = _ABOVE + _MARK_H * _mark_rows(facet) + _BELOW
+    around = _ABOVE + _MARK_H * _mark_rows(facet) + layout.below
     if layout.stacked:
-        return around + 2 * layout.height + layout.between + NAME_H * (rows_below(facet) + 0.5)
+        return around + 2 * layout.height + layout.between + NAME_H * (rows_below(facet) + 0.3)
     return around + max(layout.height, NAME_H * (len(facet.lines) + 0.5))
 
 
@@ -131,7 +145,8 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
     scale = min(1.0, max(0.6, _nearest(facet, layout) / _MARK_W))
     for line in (line for line in facet.lines if line.drawn):
         _draw_line(time, line, scale, "latency_median", "latency_ci_low", "latency_ci_high")
-        _draw_line(rate, line, scale, "busbw", "busbw_low", "busbw_high")
+        if facet.has_rate:
+            _draw_line(rate, line, scale, "busbw", "busbw_low", "busbw_high")
     _ring_the_fastest(time, facet, scale)
     for axes in (time, rate):
         _size_axis(axes, facet, layout)
@@ -140,19 +155,26 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
     if layout.stacked:
         time.set_xlabel("")
         time.tick_params(labelbottom=False)
-    if not facet.ok_by_size():
-        for axes in (time, rate):
-            axes.text(0.5, 0.5, "no point is ok", transform=axes.transAxes, ha="center", va="center", color=style.FAINT)
-            axes.set(yscale="log", ylim=(1, 10))
-            axes.yaxis.set_major_locator(NullLocator())
-            axes.yaxis.set_minor_locator(NullLocator())
-    else:
+    if facet.ok_by_size():
         _log_axis(time, "s", "time (median)", layout.letters)
+    else:
+        _say_instead(time, "no point is ok")
+    if facet.has_rate:
         _log_axis(rate, "", layout.rate, layout.letters)
+    else:
+        _say_instead(rate, "one rank: no bus bandwidth" if facet.ok_by_size() else "no point is ok")
     if layout.stacked:
-        names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.5))
+        names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.3))
     else:
         names_beside(rate, facet, layout.panel)
+
+
+def _say_instead(axes: Axes, words: str) -> None:
+    """Words in the middle of a panel that has nothing to draw."""
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=style.FAINT)
+    axes.set(yscale="log", ylim=(1, 10))
+    axes.yaxis.set_major_locator(NullLocator())
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _panels(figure: Figure, facet: Facet, layout: Layout, top: float) -> tuple[Axes, Axes]:
@@ -163,7 +185,7 @@ def _panels(figure: Figure, facet: Facet, layout: Layout, top: float) -> tuple[A
             style.axes_at(figure, layout.left, at, layout.panel, layout.height),
             style.axes_at(figure, layout.left, below, layout.panel, layout.height),
         )
-    height = _height(facet, layout) - _BELOW - (at - top)
+    height = _height(facet, layout) - layout.below - (at - top)
     return (
         style.axes_at(figure, layout.left, at, layout.panel, height),
         style.axes_at(figure, layout.left + layout.panel + layout.between, at, layout.panel, height),

@@ -55,6 +55,11 @@ class Facet:
     def sizes(self) -> list[int]:
         return sorted({int(p["message_bytes"]) for line in self.lines for p in line.points})
 
+    @property
+    def has_rate(self) -> bool:
+        """Whether any point has a bandwidth; those of one rank have none."""
+        return any(p["busbw"] is not None for group in self.ok_by_size().values() for p in group)
+
     def ok_by_size(self) -> dict[int, list[Row]]:
         return _ok_by_size([p for line in self.lines for p in line.points])
 

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from collpress.analysis.table import Row
 from collpress.figures import style
 from collpress.figures.lines import Facet, Line
 from collpress.figures.marks import MARKS, said
@@ -24,29 +25,24 @@ def names_beside(axes: Axes, facet: Facet, panel: float) -> None:
     """Each line's name at the right, in the order of the lines' right ends, moved apart; a thin leader joins the two.
 
     A line that wins has the ring of its points around its sample, and at how many sizes it wins. Lines without any
-    time stand below. `panel`: width of the axes in inches.
+    time stand below. Where the panel has no rates, the fastest name is on top. `panel`: width of the axes in inches.
     """
     height = style.height_of(axes)
     low, high = np.log(axes.get_ylim())
-    ends = {line: [p for p in line.points if p["busbw"] is not None][-1] for line in facet.lines if line.drawn}
-    wanted = {line: float((np.log(p["busbw"]) - low) / (high - low)) * height for line, p in ends.items()}
+    if facet.has_rate:
+        ends = {line: [p for p in line.points if p["busbw"] is not None][-1] for line in facet.lines if line.drawn}
+        wanted = {line: float((np.log(p["busbw"]) - low) / (high - low)) * height for line, p in ends.items()}
+    else:
+        ends = {}
+        wanted = {line: height - NAME_H * (i + 0.5) for i, line in enumerate(_fastest_first(facet))}
     absent = [line for line in facet.lines if not line.drawn]
     floor = NAME_H * (len(absent) + 0.3)
     before = 0.12 + _SAMPLE + 0.06
     x = 1 + before / panel
     room = _right_of(axes) - before - _MARGIN
     for line, y in _apart(wanted, NAME_H, floor, height).items():
-        end = ends[line]
-        axes.annotate(
-            "",
-            xy=(end["message_bytes"], end["busbw"]),
-            xycoords="data",
-            xytext=(1.0 + 0.1 / panel, y / height),
-            textcoords="axes fraction",
-            annotation_clip=False,
-            zorder=1,
-            arrowprops={"arrowstyle": "-", "color": "#bdbdbd", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
-        )
+        if line in ends:
+            _leader(axes, ends[line], 1.0 + 0.1 / panel, y / height)
         _sample(axes, line, 1 + 0.12 / panel, 1 + (0.12 + _SAMPLE) / panel, y / height)
         name = style.shortened(_said(line, facet), _BESIDE, room, _weight(line))
         axes.text(x, y / height, name, transform=axes.transAxes, fontsize=_BESIDE, va="center", weight=_weight(line))
@@ -71,9 +67,7 @@ def rows_below(facet: Facet) -> int:
 
 def names_below(figure: Figure, facet: Facet, top: float) -> None:
     """The lines' names in two columns under the panels, best at the largest size first, those without any time last."""
-    drawn = [line for line in facet.lines if line.drawn]
-    ordered = sorted(drawn, key=lambda line: -float(line.points[-1]["busbw"] or 0))
-    ordered += [line for line in facet.lines if not line.drawn]
+    ordered = [*_fastest_first(facet), *(line for line in facet.lines if not line.drawn)]
     page = float(figure.get_size_inches()[0])
     count = rows_below(facet)
     axes = style.axes_at(figure, 0.1, top, page - 0.2, NAME_H * count)
@@ -90,6 +84,30 @@ def names_below(figure: Figure, facet: Facet, top: float) -> None:
             text = _lost(line, _UNDER, room)
         ink = style.INK if line.drawn else style.FAINT
         axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=_UNDER, va="center", weight=_weight(line), color=ink)
+
+
+def _fastest_first(facet: Facet) -> list[Line]:
+    """The drawn lines by bytes over time at their largest size, those without a time there last."""
+
+    def speed(line: Line) -> float:
+        time = line.points[-1]["latency_median"]
+        return float(line.points[-1]["message_bytes"] / time) if time else 0.0
+
+    return sorted((line for line in facet.lines if line.drawn), key=speed, reverse=True)
+
+
+def _leader(axes: Axes, end: Row, x: float, y: float) -> None:
+    """A thin line from the point `end` of the data to a place beside the panel, in fractions of the axes."""
+    axes.annotate(
+        "",
+        xy=(end["message_bytes"], end["busbw"]),
+        xycoords="data",
+        xytext=(x, y),
+        textcoords="axes fraction",
+        annotation_clip=False,
+        zorder=1,
+        arrowprops={"arrowstyle": "-", "color": "#bdbdbd", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
+    )
 
 
 def _said(line: Line, facet: Facet) -> str:

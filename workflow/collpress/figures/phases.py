@@ -21,7 +21,7 @@ from matplotlib.ticker import EngFormatter
 from collpress.analysis.table import Row
 from collpress.cube.quantities import PHASES
 from collpress.figures import style
-from collpress.figures.blocks import Block, Head, page
+from collpress.figures.blocks import Block, Head, page, page_height
 from collpress.figures.captions import experiments, machine
 from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
@@ -31,6 +31,7 @@ from collpress.figures.placing import in_rows
 
 _NAMES, _TIME, _NUMBER, _SHARE, _AXIS = 1.12, 0.92, 0.42, 0.76, 0.27
 _BAR: Mapping[style.Width, float] = {"double": 0.125, "single": 0.105}
+_LEAST_BAR = 0.08
 _ENTRY_H, _BOX = 0.17, 0.24
 """Inches."""
 _CUT_ABOVE, _CUT_AT = 5.0, 1.3
@@ -93,7 +94,12 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     full = [stack for stack in stacks if any(bar.phases for bar in stack.bars)]
     if full:  # a figure of empty blocks only says at each bar why
         notes += omissions([stack.group for stack in stacks if stack not in full])
-    figure = page(width, [_block(stack, _BAR[width]) for stack in full or stacks], head, notes)
+
+    def blocks(bar: float) -> list[Block]:
+        return [_block(stack, bar) for stack in full or stacks]
+
+    bar = style.fitted(_BAR[width], _LEAST_BAR, lambda bar: page_height(width, blocks(bar), head, notes))
+    figure = page(width, blocks(bar), head, notes)
     return Drawing(figure, _table(stacks, names), _caption(cube, stacks))
 
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from collpress.analysis.table import Row
 from collpress.figures import labels, style
-from collpress.figures.blocks import WIDTH, Block, Head, page, wrapped
+from collpress.figures.blocks import WIDTH, Block, Head, page, page_height, wrapped
 from collpress.figures.captions import experiments, machine
 from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
@@ -28,6 +28,7 @@ from collpress.figures.placing import Places, in_rows
 
 _LEFT, _PANEL, _ABOVE, _TICKS, _AXIS, _NOTE = 0.44, 2.8, 0.13, 0.15, 0.17, 0.115
 _HEIGHT: Mapping[style.Width, float] = {"double": 1.75, "single": 1.32}
+_LEAST_HEIGHT = 0.9
 _ENTRY_H, _SAMPLE = 0.15, 0.26
 """Inches."""
 _ABSOLUTE = "message_max_error_absolute"
@@ -66,11 +67,16 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     codecs = list(dict.fromkeys(str(p["codec"]) for panel in panels for p in panel.group.points))
     looks = {codec: style.nth(place) for place, codec in enumerate(codecs)}
     full = [panel for panel in panels if panel.lines]
-    blocks = [_block(panel, looks, _HEIGHT[width]) for panel in full or panels]
     notes = [] if panels else ["No point of this campaign compresses: there is neither a rate nor a distortion."]
     if full:  # a figure of empty panels only says below each why
         notes += omissions([panel.group for panel in panels if panel not in full])
-    figure = page(width, blocks, _legend(looks, style.inches(width)), notes)
+    head = _legend(looks, style.inches(width))
+
+    def blocks(high: float) -> list[Block]:
+        return [_block(panel, looks, high) for panel in full or panels]
+
+    high = style.fitted(_HEIGHT[width], _LEAST_HEIGHT, lambda high: page_height(width, blocks(high), head, notes))
+    figure = page(width, blocks(high), head, notes)
     return Drawing(figure, _table(panels, names), _caption(cube, panels))
 
 

@@ -31,7 +31,8 @@ MAX_FACETS = 24
 LINK_RATES = (10, 25, 100, 200, 400)
 """Gbit/s of links that one can buy."""
 _MARGIN, _GUTTER, _BETWEEN, _VALUES = 0.12, 0.26, 0.14, 0.36
-_TITLE, _RATES, _ROW, _AXIS, _HEAD, _LINE = 0.28, 0.18, 0.155, 0.36, 0.32, 0.14
+_TITLE, _RATES, _AXIS, _HEAD, _LINE = 0.28, 0.18, 0.36, 0.32, 0.14
+_ROW, _LEAST_ROW = 0.155, 0.12
 _MOST_NAME, _TEXT, _TINY = 1.15, 6.2, 5.2
 """Inches, and points of letters."""
 _UP, _DOWN = 0.14, -0.14
@@ -69,17 +70,22 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     unit = (page - 2 * _MARGIN - _GUTTER * (side_by_side - 1)) / side_by_side
     shelves = [shown[i : i + side_by_side] for i in range(0, len(shown), side_by_side)]
     legend, rest = _legend(page, found) if found else [], _words_below(found, len(facets) - len(shown))
-    top = _HEAD + _LINE * len(legend) + 0.08
-    height = top + sum(map(_height, shelves)) + _LINE * len(rest) + 0.2
-    figure = style.blank(width, height)
+    head = _HEAD + _LINE * len(legend) + 0.08
+
+    def height(row: float) -> float:
+        return head + sum(_height(shelf, row) for shelf in shelves) + _LINE * len(rest) + 0.2
+
+    row = style.fitted(_ROW, _LEAST_ROW, height) if width == "single" else _ROW
+    figure = style.blank(width, height(row))
     style.text_at(figure, _MARGIN, 0.08, "Speed-up by codecs, end to end", fontsize=8.5, fontweight="bold")
     for i, line in enumerate(legend):
         style.text_at(figure, _MARGIN, _HEAD + _LINE * i, line, fontsize=6.5)
     scales = _scales(found)
+    top = head
     for shelf in shelves:
         for i, facet in enumerate(shelf):
-            _draw_facet(figure, facet, scales, _MARGIN + i * (unit + _GUTTER), top, unit)
-        top += _height(shelf)
+            _draw_facet(figure, facet, scales, (_MARGIN + i * (unit + _GUTTER), top, unit), row)
+        top += _height(shelf, row)
     for line in rest:
         style.text_at(figure, _MARGIN, top, line, fontsize=6.5)
         top += _LINE
@@ -121,8 +127,8 @@ def _words_below(found: Sequence[Payoff], more: int) -> list[str]:
     return lines
 
 
-def _height(shelf: Sequence[Facet]) -> float:
-    return _TITLE + _RATES + _ROW * max(len(f.rows) for f in shelf) + _AXIS
+def _height(shelf: Sequence[Facet], row: float) -> float:
+    return _TITLE + _RATES + row * max(len(f.rows) for f in shelf) + _AXIS
 
 
 def _scales(found: Sequence[Payoff]) -> Scales:
@@ -138,7 +144,9 @@ def _scales(found: Sequence[Payoff]) -> Scales:
     )
 
 
-def _draw_facet(figure: Figure, facet: Facet, scales: Scales, left: float, top: float, unit: float) -> None:
+def _draw_facet(figure: Figure, facet: Facet, scales: Scales, at: tuple[float, float, float], row: float) -> None:
+    """`at`: left, top and width; `row`: height of a row; inches."""
+    left, top, unit = at
     title = f"{facet.experiment}  {facet.where}"
     style.text_at(figure, left, top, style.shortened(title, 7.2, unit), fontsize=7.2, fontweight="bold")
     common = style.shortened(facet.common, 6, unit)
@@ -147,7 +155,7 @@ def _draw_facet(figure: Figure, facet: Facet, scales: Scales, left: float, top: 
     name = min(_MOST_NAME, max(style.length_of(n, _TEXT) for n in names)) + 0.06
     names = [style.shortened(n, _TEXT, _MOST_NAME) for n in names]
     room = unit - name - _BETWEEN - _VALUES
-    height = _ROW * len(facet.rows)
+    height = row * len(facet.rows)
     top += _TITLE + _RATES
     speed = style.axes_at(figure, left + name, top, 0.56 * room, height)
     rate = style.axes_at(figure, left + name + 0.56 * room + _BETWEEN, top, 0.44 * room, height)

@@ -1,4 +1,4 @@
-"""The provenance of a figure: made once, written inside the PNG, SVG and PDF, and read back from them.
+"""The provenance of a figure: made once, and written inside the PNG, SVG and PDF (`stamped` reads it back).
 
 Inside: PNG as the tEXt chunk `collpress`, SVG as the Dublin Core description, PDF as the keywords of its information
 dictionary; always the same JSON, in ASCII. The caption keeps its signs: as an iTXt chunk in a PNG, as
@@ -8,11 +8,8 @@ UTF-16 in a PDF. No moment of now is in it: a redraw of the same cube gives the 
 from __future__ import annotations
 
 import hashlib
-import html
 import json
-import re
 import shlex
-import struct
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,6 @@ from typing import Any
 import matplotlib
 import xarray as xr
 
-from collpress.errors import CollpressError
 from collpress.figures.captions import origin
 from collpress.figures.style import font
 from collpress.layout import ROOT
@@ -91,39 +87,3 @@ def metadata(suffix: str, content: Stamp, caption: str) -> dict[str, Any]:
             "CreationDate": None,
         }
     raise ValueError(f"no place for metadata in .{suffix}")
-
-
-def read_stamp(path: Path) -> Stamp:
-    """The provenance inside a figure file; CollpressError where the file holds none."""
-    data = path.read_bytes()
-    readers = {".png": _from_png, ".svg": _from_svg, ".pdf": _from_pdf}
-    if path.suffix not in readers:
-        raise CollpressError("not a figure file", where=str(path), allowed=", ".join(readers))
-    text = readers[path.suffix](data)
-    if text is None:
-        raise CollpressError("no provenance inside", where=str(path), fix="only figures drawn by collpress carry it")
-    content = json.loads(text)
-    assert isinstance(content, dict)
-    return content
-
-
-def _from_png(data: bytes) -> str | None:
-    at = 8
-    while at + 8 <= len(data):
-        size, kind = struct.unpack(">I4s", data[at : at + 8])
-        body = data[at + 8 : at + 8 + size]
-        if kind == b"tEXt" and body.startswith(b"collpress\0"):
-            return body.partition(b"\0")[2].decode("latin-1")
-        at += 12 + size
-    return None
-
-
-def _from_svg(data: bytes) -> str | None:
-    found = re.search(r"<dc:description>(.*?)</dc:description>", data.decode("utf-8"), re.DOTALL)
-    return html.unescape(found.group(1)) if found else None
-
-
-def _from_pdf(data: bytes) -> str | None:
-    """A literal string of the information dictionary: `\\(`, `\\)` and `\\\\` are escaped in it."""
-    found = re.search(rb"/Keywords \(((?:\\.|[^\\)])*)\)", data, re.DOTALL)
-    return re.sub(rb"\\(.)", rb"\1", found.group(1)).decode("ascii") if found else None

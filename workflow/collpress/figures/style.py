@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,8 @@ Width = Literal["single", "double"]
 """One or two columns of a page."""
 SINGLE, DOUBLE = 3.5, 7.16
 """Their widths in inches, on an IEEE or ACM page."""
+TALLEST = 8.5
+"""Inches that a page has for a figure, above its caption."""
 FONT = "DejaVu Sans"
 _OTHER_FONTS = ("Bitstream Vera Sans", "Liberation Sans", "Arial", "Helvetica", "Noto Sans", "FreeSans")
 """Instead of it, in this order, where it cannot be found."""
@@ -121,6 +123,23 @@ def font() -> str:
 def inches(width: Width) -> float:
     """How wide a figure is."""
     return SINGLE if width == "single" else DOUBLE
+
+
+def fitted(most: float, least: float, height: Callable[[float], float]) -> float:
+    """How large to make what there is many of in a figure, `most` if its page allows.
+
+    Parameters
+    ----------
+    least : what can still be read; a figure that is too tall even so becomes taller than a page.
+    height : of the whole figure by that size, at best linear.
+
+    >>> fitted(0.2, 0.1, lambda row: 50 * row + 1), fitted(0.2, 0.1, lambda row: 20 * row + 1)
+    (0.15, 0.2)
+    """
+    tall, gain = height(most), height(most) - height(least)
+    if tall <= TALLEST or gain <= 0:
+        return most
+    return max(least, most - (tall - TALLEST) * (most - least) / gain)
 
 
 def blank(width: Width, height: float) -> Figure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,8 @@ from collpress.codecs.zfp import libraries
 from collpress.data.registry import load_registry
 from collpress.errors import CollpressError
 from collpress.files import write_json
-from collpress.layout import ROOT, Places, build_record, dataset_file
+from collpress.layout import Places, build_record, dataset_file
+from collpress.plan.built import find_mpiexec, read_build
 from collpress.plan.expansion import Expansion, Point, expand
 from collpress.plan.frozen import FrozenPlan, Site, freeze, read_json, read_shards, write_plan
 from collpress.plan.identity import Build
@@ -48,9 +48,9 @@ def take_inventory(
     """
     places = Places(campaign.name, platform.name)
     build_path = build_record(platform.name)
-    build = read_build(platform.name)
+    build = _project_build(platform.name)
     own = (
-        read_json(places.plugins, "build the campaign's plugins first: ./run collpress run")
+        read_build(places.plugins, f"./run collpress run {campaign.name} --platform {platform.name}")
         if campaign.plugins
         else {"plugins": []}
     )
@@ -76,20 +76,18 @@ def take_inventory(
     return expansion, plan, written
 
 
-def read_build(platform: str) -> Any:
-    """The build record of a platform."""
-    path = build_record(platform)
-    build = read_json(path, f"build first: ./run collpress build --platform {platform}")
-    if not isinstance(build, dict) or build.get("schema") != 1 or not build.get("core"):
-        raise CollpressError(
-            f"{path} is not a build record, version 1, with a core", fix=f"./run collpress build --platform {platform}"
-        )
+def _project_build(platform: str) -> dict[str, Any]:
+    """The build record of a platform, which has a core."""
+    path, fix = build_record(platform), f"./run collpress build --platform {platform}"
+    build = read_build(path, fix)
+    if not build.get("core"):
+        raise CollpressError("the build record has no core", where=str(path), fix=fix)
     return build
 
 
 def installed_offer(platform: Platform) -> tuple[Offer, Any, Machine]:
     """What a platform offers without any campaign: offer, build record, machine."""
-    build, machine = read_build(platform.name), this_machine()
+    build, machine = _project_build(platform.name), this_machine()
     offers = probe_core(build, launch_of(platform, machine, 1).environment)
     algorithms, codecs = plugins_of([build], libraries())
     return (
@@ -185,7 +183,7 @@ def probe_core(build: Mapping[str, Any], environment: Mapping[str, str]) -> Any:
     # No transport: a lone process needs none, and shared memory would leave its segment behind.
     variables = {**os.environ, **environment, "OMPI_MCA_btl": "self", **root_permissions()}
     complaints = []
-    for prefix in ([], [str(_launcher(build)), "-n", "1"]):
+    for prefix in ([], [str(find_mpiexec(str(build["mpi"]["wrapper"]))), "-n", "1"]):
         try:
             done = subprocess.run(
                 [*prefix, *command],
@@ -222,12 +220,6 @@ def _answer(text: str) -> Any:
     except ValueError:
         return None
     return answer if isinstance(answer, dict) and isinstance(answer.get("algorithms"), list) else None
-
-
-def _launcher(build: Mapping[str, Any]) -> Path:
-    """The mpiexec beside the wrapper that built the core; a bare name: of the wheel beside this Python."""
-    wrapper = str(build["mpi"]["wrapper"])
-    return (ROOT / Path(wrapper).parent if os.sep in wrapper else Path(sys.prefix) / "bin") / "mpiexec"
 
 
 def _document(

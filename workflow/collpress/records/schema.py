@@ -88,7 +88,7 @@ class Effective(_Line):
     """What really ran, and how that is known."""
 
     algorithm: str | None
-    known_by: Literal["construction", "read back", "counters", "unverified"]
+    known_by: Literal["construction", "read back", "unverified"]
     segment_bytes: Count | None
     abs_bound: Number | None
 

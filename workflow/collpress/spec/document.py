@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from collpress.errors import CollpressError
+from collpress.spec.quantities import MOST_DIGITS
 
 LARGEST_FILE = 1 << 20
 MOST_VALUES = 100_000
@@ -29,7 +30,7 @@ _TAGS = {
 }
 _NULL = re.compile(r"~|null|Null|NULL|")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
-_INT = re.compile(r"[-+]?[0-9]{1,18}")
+_INT = re.compile(rf"[-+]?[0-9]{{1,{MOST_DIGITS}}}")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?")
 
 

@@ -75,7 +75,7 @@ class Factor:
             return [self.parse(item)]
         except CollpressError as error:
             if position is not None:
-                error.at = (position,)  # type: ignore[attr-defined]
+                error.at = (position,)
             raise
 
 

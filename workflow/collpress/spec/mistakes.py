@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
 from collpress.errors import CollpressError, did_you_mean
+from collpress.spec.quantities import MOST_DIGITS, is_too_long
 
 if TYPE_CHECKING:
     from collpress.spec.document import Document
@@ -37,7 +38,7 @@ def as_field_error(parse: Callable[[Any], T]) -> Callable[[Any], T]:
         try:
             return parse(value)
         except CollpressError as error:
-            context = {"what": error.what, "allowed": error.allowed, "fix": error.fix, "at": getattr(error, "at", ())}
+            context = {"what": error.what, "allowed": error.allowed, "fix": error.fix, "at": error.at}
             raise PydanticCustomError("collpress", "{what}", context) from None
 
     return wrapped
@@ -78,7 +79,7 @@ def _one(details: Any, model: type[BaseModel], document: Document) -> CollpressE
             f'the key "{place[-1]}" is missing', where=document.where(*place[:-1]), fix=f"add {place[-1]}:"
         )
     if kind == "collpress":
-        where = document.where(*place, *context.get("at", ()))
+        where = document.where(*place, *context["at"])
         return CollpressError(context["what"], where=where, allowed=context["allowed"], fix=context["fix"])
     if kind == "literal_error":
         allowed = str(context.get("expected", "")).replace("'", "")
@@ -87,6 +88,9 @@ def _one(details: Any, model: type[BaseModel], document: Document) -> CollpressE
         return CollpressError(
             f'"{word}" is not known here', where=document.where(*place), allowed=allowed, fix=did_you_mean(word, names)
         )
+    if kind.startswith("int_") and is_too_long(details["input"]):
+        what = f'the number "{_cut(str(details["input"]))}" is too large'
+        return CollpressError(what, where=document.where(*place), allowed=f"at most {MOST_DIGITS} digits")
     return CollpressError(_plain(details), where=document.where(*place))
 
 

@@ -108,13 +108,12 @@ class PlatformFile(Strict):
 def _without_contradiction(platform: Any) -> Any:
     controls, mpi = platform.backends.mpi.controls, platform.toolchain.mpi
     if controls not in {mpi, "none"}:
-        error = CollpressError(
+        raise CollpressError(
             f'"{controls}" controls no library of the kind {mpi}, which toolchain.mpi names',
             allowed=f"{mpi}, none",
             fix=f"controls: {mpi}",
+            at=("backends", "mpi", "controls"),
         )
-        error.at = ("backends", "mpi", "controls")  # type: ignore[attr-defined]
-        raise error
     return platform
 
 

@@ -11,10 +11,13 @@ from collpress.errors import CollpressError
 PREFIXES = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50}
 LARGEST = (1 << 63) - 1
 LONGEST_RANGE = 100_000
+MOST_DIGITS = 18
+"""Of a whole number; longer ones are text."""
 
 SIZE_PATTERN = r"\d+(\.\d+)?\s*(Ki|Mi|Gi|Ti|Pi)?(B)?"
 INTEGER_PATTERN = r"\d+"
 _SIZE = re.compile(r"(\d{1,19})(?:\.(\d{1,19}))?\s*(Ki|Mi|Gi|Ti|Pi|)B?")
+_WHOLE = re.compile(r"\s*[-+]?[0-9]+\s*")
 _SI = re.compile(r"\d+(\.\d+)?\s*([kKMGTP])B?", re.ASCII)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(us|ms|s|min|h)?")
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -60,9 +63,20 @@ def parse_integer(value: object) -> int:
     """A whole number written as a number or as digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, str) and re.fullmatch(r"[-+]?\d{1,18}", value.strip(), re.ASCII):
+    if is_too_long(value):
+        raise CollpressError(f"the number {_quoted(value)} is too large", allowed=f"at most {MOST_DIGITS} digits")
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     raise CollpressError(f"{_quoted(value)} is not a whole number", allowed="a whole number, such as 4")
+
+
+def is_too_long(value: object) -> bool:
+    """Whether a text is a whole number of so many digits that it is not read as one.
+
+    >>> is_too_long("1" * 18), is_too_long("-" + "1" * 19), is_too_long("ring")
+    (False, True, False)
+    """
+    return isinstance(value, str) and bool(_WHOLE.fullmatch(value)) and len(value.strip().lstrip("+-")) > MOST_DIGITS
 
 
 def parse_duration(value: object) -> float:

@@ -1,7 +1,7 @@
 """Say how a campaign ended, and fail if a point that should have run did not.
 
-Prints how many points were planned and are ok, the others by reason, the most telling findings, and the campaign's own
-plugins that could not be used. Writes summary.json when every point is ok or unsupported. Exit code 3: some are not.
+Prints how many points were planned and are ok, the others by reason, and the most telling findings. Writes summary.json
+when every point is ok or unsupported. Exit code 3: some are not.
 
 example: collpress complete quick --platform local
 """
@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from collpress.dossier.words import label
 from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.attempt import now
-from collpress.execute.build import broken_plugins
-from collpress.execute.status import Coverage, coverage, grouped, label
+from collpress.execute.status import Coverage, coverage, grouped
 from collpress.files import sha256_of, write_json
 from collpress.layout import Places
 from collpress.plan.frozen import read_json
@@ -32,8 +32,6 @@ def run(args: argparse.Namespace) -> int:
     print("\n".join(_counts(seen)))
     found = _headlines(places)
     print("\n".join([*(f"  {finding['text']}" for finding in found), f"all findings: {places.findings_page}"]))
-    if broken := broken_plugins(places.plugins):
-        print(f"broken plugins: {'; '.join(broken)}")
     incomplete = seen.incomplete()
     if incomplete:
         places.summary.unlink(missing_ok=True)
@@ -69,7 +67,6 @@ def _counts(seen: Coverage) -> list[str]:
     lines = [f"{seen.campaign} on {seen.platform}: {counts['planned']} points planned, {counts['ok']} ok"]
     for status, reason, members in grouped(seen.points):
         if status is not Status.OK:
-            lines.append(
-                f"  {len(members)} {status}: {reason} ({label(members[0].point)}{', ...' if members[1:] else ''})"
-            )
+            first = label(members[0].point["factors"]) + (", ..." if members[1:] else "")
+            lines.append(f"  {len(members)} {status}: {reason} ({first})")
     return lines

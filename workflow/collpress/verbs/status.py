@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from collpress.execute.status import coverage, grouped, label
+from collpress.dossier.words import label
+from collpress.execute.status import coverage, grouped
 from collpress.layout import Places
 from collpress.records.status import Status
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         shown = members if everything else members[:FEW]
         for outlook in shown:
             noisy = ", noisy" if outlook.became.noisy else ""
-            print(f"  {label(outlook.point)}  [{outlook.became.n_ok} of {seen.launches} launches ok{noisy}]")
+            print(f"  {label(outlook.point['factors'])}  [{outlook.became.n_ok} of {seen.launches} launches ok{noisy}]")
         if len(shown) < len(members):
             print(f"  ... and {len(members) - len(shown)} more; --points shows all")
     return 0

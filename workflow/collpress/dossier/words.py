@@ -1,0 +1,28 @@
+"""A point in words, for lists of points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collpress.analysis.sizes import iec
+
+_NAMED = ("collective", "algorithm", "codec", "error_bound", "dataset", "dtype", "op")
+
+
+def label(factors: Mapping[str, Any]) -> str:
+    """Only what tells a point from others.
+
+    >>> label({"collective": "allreduce", "algorithm": "library:ring", "message_bytes": 4096, "ranks": 1, "nodes": 1})
+    'allreduce library:ring, 4 KiB, 1 rank'
+    """
+    kept = [str(factors[name]) for name in _NAMED if factors.get(name) not in (None, "none", "pattern")]
+    if str(factors.get("algorithm")).startswith("compressed:") and factors.get("codec") == "none":
+        kept.insert(2, "without codec")
+    size, ranks, nodes = (factors.get(name) for name in ("message_bytes", "ranks", "nodes"))
+    said = [" ".join(kept), iec(size) if isinstance(size, int) else "", _count(ranks, "rank")]
+    return ", ".join(word for word in [*said, "" if nodes == 1 else _count(nodes, "node")] if word)
+
+
+def _count(n: Any, noun: str) -> str:
+    return "" if n is None else f"{n} {noun}" if n == 1 else f"{n} {noun}s"
