@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from collpress.codecs.zfp import libraries
+from collpress.data import sidecar
 from collpress.data.registry import Entry, load_registry
 from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_module, figure_sources
@@ -62,8 +63,9 @@ class Wiring:
         return " ".join(f"--without {shlex.quote(name)}" for name in self._without)
 
     def dataset_sha256(self, wildcards: Any) -> str:
-        """The pinned checksum of a prepared dataset."""
-        return self._entry(wildcards).sha256
+        """The checksum of a prepared dataset: the pinned one, else the one that was recorded when it was prepared."""
+        pinned = self._entry(wildcards).sha256
+        return pinned or sidecar.read(dataset_file(str(wildcards.dataset)).with_suffix(".json")).sha256
 
     def dataset_digest(self, wildcards: Any) -> str:
         """Changes when the dataset's entry in the registry does."""
