@@ -196,3 +196,18 @@ def test_the_rule_fails_with_the_reason_in_its_log_and_leaves_nothing(checkout: 
     log = (checkout / "results/logs/datasets/tiny/wind.log").read_text(encoding="utf-8")
     assert "its file has 236 bytes, expected 240" in log
     assert [p for p in (checkout / "results").rglob("*") if p.is_file() and p.suffix != ".log"] == []
+
+
+def test_the_rule_takes_a_checksum_that_is_only_recorded(
+    document: dict[str, Any], checkout: Path, server: WebServer
+) -> None:
+    registry = checkout / "config" / "datasets.yaml"
+    shipped = yaml.safe_load(registry.read_text(encoding="utf-8"))
+    wind = shipped["datasets"]["tiny/wind"]
+    del wind["sha256"]
+    wind["url"]["sha256"] = "unpublished"
+    registry.write_text(yaml.safe_dump(shipped), encoding="utf-8")
+    done = _make(checkout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    described = sidecar.read(checkout / "results/data/tiny/wind.json")
+    assert (described.checksum, described.sha256) == ("recorded", _sha256(VALUES.astype("<f4").tobytes()))

@@ -135,6 +135,22 @@ def test_a_redirection_to_elsewhere_is_refused_before_it_is_followed(
     assert "a:b" not in said
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Answer(status=503, reason="\x1b[2Jgone\x07"), id="status"),
+        pytest.param(Answer(status=302, headers={"Location": "http://example.invalid/\x1b[2Jgone"}), id="redirection"),
+        pytest.param(Answer(CONTENT, says=-1, headers={"Content-Length": "\x1b[2Jgone"}), id="header"),
+    ],
+)
+def test_control_characters_of_a_server_do_not_reach_the_terminal(
+    server: WebServer, cache: Path, capsys: pytest.CaptureFixture[str], answer: Answer
+) -> None:
+    server.answers["/field"] = answer
+    said = _refusal(source(server.address("/field")), cache) + capsys.readouterr().err
+    assert all(c.isprintable() or c == "\n" for c in said)
+
+
 def test_redirections_without_end_are_given_up(server: WebServer, cache: Path) -> None:
     server.answers["/field"] = Answer(status=302, headers={"Location": "/field"})
     assert "it redirects more than 10 times" in _refusal(source(server.address("/field")), cache)

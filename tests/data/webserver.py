@@ -17,6 +17,7 @@ class Answer:
     Parameters
     ----------
     says : the Content-Length, where it is not that of the body; -1 sends none: the connection's end is the body's.
+    reason : the words behind the status, where they are not the usual ones.
     ranges : whether it sends only the piece that is asked for (status 206), unless If-Range names another ETag.
     cut : bytes of what it says it sends after which it closes the connection.
     chunks : whether the body is sent in chunks, without a Content-Length.
@@ -25,6 +26,7 @@ class Answer:
     body: bytes = b""
     status: int = 200
     says: int | None = None
+    reason: str | None = None
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ranges: bool = False
     cut: int | None = None
@@ -76,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 status, body = 206, body[begin:]
                 headers = {"Content-Range": f"bytes {begin}-{whole - 1}/{whole}", **headers}
-        self.send_response(status)
+        self.send_response(status, answer.reason)
         for name, value in headers.items():
             self.send_header(name, value)
         if answer.chunks:

@@ -21,18 +21,18 @@ def refuse_out_of_range(values: Values, bounds: tuple[float, float], missing_val
 
     Errors
     ------
-    CollpressError: some lie outside; it says so if all would lie inside with their bytes reversed.
+    CollpressError: some lie outside; or they look like numbers whose bytes are in the wrong order (outside, not finite,
+    or so small that a float32 hardly holds them), and hardly any would do so with their bytes reversed.
     """
-    outside = _outside(values, bounds, missing_value)
-    strange = outside + np.count_nonzero(~np.isfinite(values))
+    outside, strange = _strange(values, bounds, missing_value)
     if not strange:
         return
     low, high = bounds
-    reversed_values = values.byteswap()
-    if np.isfinite(reversed_values).all() and not _outside(reversed_values, bounds, missing_value):
+    outside_reversed, strange_reversed = _strange(values.byteswap(), bounds, missing_value)
+    if not outside_reversed and 10 * strange_reversed <= strange:
         raise CollpressError(
-            f"it looks byte-swapped: {strange} of {values.size} values lie outside {low:g} to {high:g},"
-            " with their bytes reversed all lie inside",
+            f"it looks byte-swapped: {strange} of {values.size} values lie outside {low:g} to {high:g} or next to 0,"
+            f" with their bytes reversed {strange_reversed or 'none'}",
             where=where,
             fix="say the other byte_order in the registry, little or big",
         )
@@ -45,11 +45,14 @@ def refuse_out_of_range(values: Values, bounds: tuple[float, float], missing_val
         )
 
 
-def _outside(values: Values, bounds: tuple[float, float], missing_value: float | None) -> int:
+def _strange(values: Values, bounds: tuple[float, float], missing_value: float | None) -> tuple[int, int]:
+    """How many finite values lie outside, and how many are strange in any way."""
+    finite = np.isfinite(values)
     with np.errstate(invalid="ignore"):
-        low, high = np.float32(bounds[0]), np.float32(bounds[1])
-        out = (values < low) | (values > high)
-    out &= np.isfinite(values)
+        outside = (values < np.float32(bounds[0])) | (values > np.float32(bounds[1]))
+        subnormal = (values != 0) & (np.abs(values) < np.finfo(np.float32).smallest_normal)
+    outside &= finite
     if missing_value is not None:
-        out &= values != np.float32(missing_value)
-    return int(np.count_nonzero(out))
+        outside &= values != np.float32(missing_value)
+    count = int(np.count_nonzero(outside))
+    return count, count + int(np.count_nonzero(subnormal)) + int(np.count_nonzero(~finite))

@@ -46,7 +46,8 @@ def outlook_text(told: dict[str, Any]) -> str:
             lines += [line for file in row["files"] for line in _file_lines(file)]
             if row["ask"]:
                 lines.append(f"  {row['ask']}")
-            lines += [f"  or: {line.strip()}" for file in row["otherwise"] for line in _file_lines(file)]
+            for file in row["otherwise"]:
+                lines += ["  where that cannot be had:", *(f"  {line}" for line in _file_lines(file))]
         if row["state"] != "prepared":
             taken_out = f", {_mb(row['member_bytes'])} taken out of the archive" if row["member"] else ""
             lines.append(f"  prepared: {row['bytes']} bytes, {_checksum(row['sha256'])}{taken_out}")

@@ -60,10 +60,14 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
             f"the shape is {list(values.shape)}", where=entry.id, allowed=f"{list(entry.shape)}, as the registry says"
         )
     little = np.ascontiguousarray(values, dtype="<f4")
-    if entry.range is not None:
+    if entry.range is not None and hashlib.sha256(little.data).hexdigest() != entry.sha256:
         refuse_out_of_range(little, entry.range, missing_value, entry.id)
-    little, missing = _judged(entry, little, missing_value)
-    made = _described(entry, little, missing)
+    zeroed = None
+    if entry.missing == "zero":
+        little, zeroed = _without_missing(little, missing_value)
+    made = _described(entry, little, missing_value if zeroed is None else None)
+    if zeroed is not None:
+        made = made.model_copy(update={"missing": zeroed})
     if entry.sha256 is not None and made.sha256 != entry.sha256:
         raise CollpressError(
             f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
@@ -114,8 +118,8 @@ def unique_bytes(values: Values) -> int:
     n = bits.size
     # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
     # gives the candidates.
-    extremes = [np.flatnonzero(bits == extreme) for extreme in (bits.max(), bits.min())]
-    anchors = min(extremes, key=len)
+    extremes = (bits.max(), bits.min())
+    anchors = np.flatnonzero(bits == min(extremes, key=lambda extreme: np.count_nonzero(bits == extreme)))
     for shift in (anchors[1:] - anchors[0]).tolist():
         if shift <= n // 2 and _repeats(bits, shift):
             return int(shift) * bits.itemsize
@@ -161,42 +165,39 @@ def _read(source: File, path: Path, shape: tuple[int, ...]) -> tuple[Values, flo
     return netcdf.read(path, source.netcdf.variable)
 
 
-def _judged(entry: Entry, values: Values, missing_value: float | None) -> tuple[Values, Missing | None]:
-    """The values as the entry wants them, and which were missing."""
+def _without_missing(values: Values, missing_value: float | None) -> tuple[Values, Missing | None]:
+    """The values with 0 for each that is missing, and how many were."""
+    lacking = ~np.isfinite(values)
+    if missing_value is not None:
+        lacking |= values == np.float32(missing_value)
+    count = int(np.count_nonzero(lacking))
+    if count == 0:
+        return values, None
+    kept = values.copy()
+    kept[lacking] = 0
+    return kept, Missing(value=missing_value, count=count, policy="zero")
+
+
+def _described(entry: Entry, values: Values, missing_value: float | None) -> Sidecar:
     usable = np.isfinite(values)
     if missing_value is not None:
         usable &= values != np.float32(missing_value)
     count = int(values.size - np.count_nonzero(usable))
-    if count == 0:
-        return values, None
-    if entry.missing == "refuse":
+    if count and entry.missing == "refuse":
         raise CollpressError(
             f"{count} of {values.size} values are missing ({missing_value}), NaN or infinite",
             where=entry.id,
             allowed="none, as the registry says missing: refuse",
             fix="choose other fields, or say missing: keep",
         )
-    if entry.missing == "zero":
-        return np.where(usable, values, np.float32(0)).astype("<f4"), Missing(
-            value=missing_value, count=count, policy="zero"
-        )
-    return values, Missing(value=missing_value, count=count)
-
-
-def _described(entry: Entry, values: Values, missing: Missing | None) -> Sidecar:
-    kept = values
-    if missing is not None and missing.policy == "keep":
-        usable = np.isfinite(values)
-        if missing.value is not None:
-            usable &= values != np.float32(missing.value)
-        kept = values[usable]
+    kept = values[usable] if count else values
     return _declared(entry).model_copy(
         update={
             "sha256": hashlib.sha256(values.data).hexdigest(),
             "unique_bytes": unique_bytes(values),
             "minimum": float(kept.min()) if kept.size else None,
             "maximum": float(kept.max()) if kept.size else None,
-            "missing": missing,
+            "missing": Missing(value=missing_value, count=count) if count else None,
         }
     )
 

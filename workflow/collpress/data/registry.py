@@ -42,6 +42,9 @@ class Entry(Strict):
     dtype: Literal["float32"]
     native_dtype: str = "float32"
     shape: Annotated[tuple[Size, ...], Field(min_length=1)]
+    ranks: Literal["slices", "parts"] = "slices"
+    """What a rank sends: its slice of the whole field, or its own part of it (a time step, a capture): the slowest axis
+    counts them."""
     units: str
     missing: Literal["refuse", "keep", "zero"] = "refuse"
     range: tuple[Number, Number] | None = None
