@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import subprocess
 import sys
@@ -234,6 +235,24 @@ def test_without_locks_in_a_file_system_the_second_is_told_that_it_is_not_alone(
     monkeypatch.setattr("fcntl.flock", no_locks)
     with turn(tmp_path / "lock") as mine:
         assert not mine
+
+
+def test_a_lock_file_that_its_owner_removed_meanwhile_is_no_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, real, calls = tmp_path / "lock", fcntl.flock, []
+
+    def removed_first(handle: int, how: int) -> None:
+        calls.append(handle)
+        if len(calls) == 1:
+            lock.unlink()  # between our open and our lock
+        real(handle, how)
+
+    monkeypatch.setattr("fcntl.flock", removed_first)
+    with turn(lock) as mine:
+        assert mine
+        assert lock.exists(), "the others would open another file and have a turn of their own"
+    assert len(calls) == 2
 
 
 def test_many_threads_hold_a_turn_one_after_the_other(tmp_path: Path) -> None:

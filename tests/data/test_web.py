@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,8 @@ from webserver import Answer, WebServer
 from collpress.data import web
 from collpress.data.sources import UrlSource
 from collpress.errors import CollpressError
+
+WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
 
 
 def _refusal(source: UrlSource, cache: Path) -> str:
@@ -79,6 +83,27 @@ def test_three_at_once_ask_once(server: WebServer, cache: Path) -> None:
         thread.join()
     assert [p.read_bytes() == CONTENT for p in found] == [True] * 3
     assert server.asked == ["/field"]
+
+
+def test_what_another_process_fetches_is_waited_for_and_used(server: WebServer, cache: Path) -> None:
+    cache.mkdir(parents=True)
+    code = (
+        "import sys, time; from pathlib import Path; from collpress.data.turn import turn\n"
+        "cache = Path(sys.argv[1])\n"
+        "with turn(cache / '.field.f32.lock'):\n"
+        "    print('held', flush=True); content = sys.stdin.buffer.read(); time.sleep(0.3)\n"
+        "    (cache / 'field.f32').write_bytes(content)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(cache)], cwd=WORKFLOW, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        other.stdin.write(CONTENT)
+        other.stdin.close()
+        assert web.file(source(server.address("/field")), cache, "x").read_bytes() == CONTENT
+    assert server.asked == []
 
 
 # What does not
