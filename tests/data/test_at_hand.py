@@ -106,15 +106,16 @@ def test_a_wheel_is_found_too(world: World, pp_bytes: bytes, tmp_path: Path) -> 
 
 
 def test_the_environment_names_directories_after_those_of_the_command_line(tmp_path: Path) -> None:
-    for name in ("mine", "a", "b", "hf/hub", "hub"):
+    for name in ("mine", "root", "a", "b", "hf/hub", "hub"):
         (tmp_path / name).mkdir(parents=True)
     told = {
         "SDRBENCH_DATA": f"{tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}{os.pathsep}{tmp_path / 'gone'}",
         "HF_HOME": str(tmp_path / "hf"),
         "HUGGINGFACE_HUB_CACHE": str(tmp_path / "hub"),
+        "COLLPRESS_DATA_ROOTS": str(tmp_path / "root"),
     }
     found = access(directories=[tmp_path / "mine"], environment=told)
-    assert found == Access(False, tuple(tmp_path / name for name in ("mine", "a", "b", "hub", "hf/hub")))
+    assert found == Access(False, tuple(tmp_path / name for name in ("mine", "root", "a", "b", "hub", "hf/hub")))
 
 
 @pytest.mark.parametrize(

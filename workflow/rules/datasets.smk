@@ -18,4 +18,4 @@ rule dataset:
     params:
         entry=wiring.dataset_digest,
     shell:
-        "python -m collpress --log {log:q} dataset get {wildcards.dataset:q} --platform {wiring.platform_path:q}"
+        "python -m collpress --log {log:q} dataset get {wildcards.dataset:q}"

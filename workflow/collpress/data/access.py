@@ -9,6 +9,8 @@ from pathlib import Path
 
 from collpress.errors import CollpressError
 
+DATA_ROOTS = "COLLPRESS_DATA_ROOTS"
+"""The platform's directories, as the workflow hands them on."""
 _OFFLINE = "COLLPRESS_OFFLINE"
 _YES, _NO = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -29,8 +31,9 @@ def access(
     Parameters
     ----------
     directories : looked through first.
-    environment : `COLLPRESS_OFFLINE` (1 or 0), `SDRBENCH_DATA` (directories, separated as in PATH), and those that say
-        where Hugging Face's libraries keep what they fetched: `HF_HUB_CACHE`, `HUGGINGFACE_HUB_CACHE`, `HF_HOME`.
+    environment : `COLLPRESS_OFFLINE` (1 or 0), `COLLPRESS_DATA_ROOTS` and `SDRBENCH_DATA` (directories, separated as in
+        PATH), and those that say where Hugging Face's libraries keep what they fetched: `HF_HUB_CACHE`,
+        `HUGGINGFACE_HUB_CACHE`, `HF_HOME`.
 
     Errors
     ------
@@ -40,7 +43,8 @@ def access(
     for directory in named:
         if not directory.is_dir():
             raise CollpressError("no such directory", where=str(directory), fix="name one that holds the files")
-    told = [Path(part) for part in environment.get("SDRBENCH_DATA", "").split(os.pathsep) if part]
+    lists = (environment.get(name, "") for name in (DATA_ROOTS, "SDRBENCH_DATA"))
+    told = [Path(part) for text in lists for part in text.split(os.pathsep) if part]
     told += [Path(environment[name]) for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE") if environment.get(name)]
     if environment.get("HF_HOME"):
         told.append(Path(environment["HF_HOME"]) / "hub")
