@@ -72,6 +72,15 @@ def test_of_many_of_one_name_the_right_one_is_taken_and_none_is_changed(cache: P
     assert {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in (*others, right)} == before
 
 
+def test_it_may_lie_there_under_the_name_that_it_has_at_the_server(cache: Path, tmp_path: Path) -> None:
+    there = _put(tmp_path / "mine" / "xx.f32")
+    mine = Access(True, (tmp_path / "mine",))
+    assert web.file(source("https://example.org/medium/xx.f32"), cache, "x", mine).samefile(there)
+    (cache / "field.f32").unlink()
+    with pytest.raises(CollpressError, match="is not here"):  # a name alone does not tell that it is the file
+        web.file(source("https://example.org/medium/xx.f32", sha256="unpublished", bytes=None), cache, "x", mine)
+
+
 def test_a_wrong_file_there_is_not_taken_and_the_server_is_asked(
     server: WebServer, cache: Path, tmp_path: Path
 ) -> None:

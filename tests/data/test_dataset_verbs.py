@@ -137,3 +137,15 @@ def test_info_tells_several(say: Any) -> None:
     told = say("info", "isabel-ncar/u")
     assert "recorded when it is prepared" in told
     assert "unpublished" in told
+
+
+def test_verify_tells_each_dataset_as_json(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = ["--registry", str(world.registry), "--results", str(world.results)]
+    world.carry()
+    assert main(["dataset", "get", "tiny/theta", *paths]) == 0
+    capsys.readouterr()
+    assert main(["dataset", "verify", "--json", "tiny/theta", "tiny/normal", *paths]) == 2
+    right, wrong = json.loads(capsys.readouterr().out)
+    assert right == {"id": "tiny/theta", "right": True, "checksum": "pinned", "reason": None}
+    assert (wrong["id"], wrong["right"]) == ("tiny/normal", False)
+    assert "not prepared" in wrong["reason"]

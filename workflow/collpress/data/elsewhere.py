@@ -27,7 +27,7 @@ def adopt(wanted: Wanted, target: Path, directories: tuple[Path, ...]) -> bool:
     ------
     CollpressError: no room for a copy, or not writable.
     """
-    for path in _candidates(wanted.file, directories):
+    for path in _candidates(wanted.names, directories):
         if _is_it(path, wanted):
             print(f"{wanted.file}: found {path}", file=sys.stderr, flush=True)
             _link_or_copy(path.resolve(), target)
@@ -42,9 +42,10 @@ def _is_it(path: Path, wanted: Wanted) -> bool:
         return False
 
 
-def _candidates(name: str, directories: tuple[Path, ...]) -> Iterator[Path]:
+def _candidates(names: tuple[str, ...], directories: tuple[Path, ...]) -> Iterator[Path]:
     for directory in directories:
-        yield from _files(directory).get(name, ())
+        for name in names:
+            yield from _files(directory).get(name, ())
 
 
 @lru_cache(maxsize=32)

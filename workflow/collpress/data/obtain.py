@@ -103,7 +103,9 @@ def _member_at_hand(source: UrlSource, cache: Path, access: Access) -> bool:
     if Wanted(target.name, source.member_bytes, source.member_sha256).fits(target):
         return True
     make_directory(cache)
-    bare = Wanted(Path(source.member or source.file).name, source.member_bytes, source.member_sha256)
+    bare = Wanted(
+        Path(source.member or source.file.removesuffix(".gz")).name, source.member_bytes, source.member_sha256
+    )
     return adopt(bare, target, access.directories)
 
 

@@ -147,9 +147,9 @@ def _values(entry: Entry, cache: Path, access: Access) -> tuple[Values, float | 
     if entry.pypi is not None:
         return pp.read(download.member(entry.pypi, cache, access), entry.pypi.pp.stash)
     source, files = obtained(entry, cache, access)
+    require_memory(2 * entry.bytes, entry.id)
     if len(files) == 1:
         return _read(source, files[0], entry.shape)
-    require_memory(2 * entry.bytes, entry.id)
     values = np.empty(entry.shape, dtype="<f4")
     for part, file in zip(values, files, strict=True):
         part[...], missing_value = _read(source, file, entry.shape[1:])

@@ -19,12 +19,19 @@ class Wanted:
     bytes : its length, None where nobody tells.
     sha256 : published or recorded at first use, None where neither is.
     md5 : where only that is published.
+    aliases : other names under which people may have it; they count only where a checksum tells whether it is the file.
     """
 
     file: str
     bytes: int | None = None
     sha256: str | None = None
     md5: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Under which the file may lie in a directory of the user's."""
+        return (self.file,) if self.checksum is None else tuple(dict.fromkeys((self.file, *self.aliases)))
 
     @property
     def checksum(self) -> tuple[str, str] | None:

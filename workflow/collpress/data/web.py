@@ -8,7 +8,8 @@ file stays beside it until the rest is there, too.
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
 import pooch
 import requests
@@ -74,7 +75,8 @@ def found(source: UrlSource, cache: Path, access: Access = _HERE) -> bool:
 def wanted_of(source: UrlSource, cache: Path) -> Wanted:
     """What the file must be, as the registry says or as it was recorded at its first use."""
     sha256 = source.known_sha256 or (None if source.md5 else recorded(cache / source.file))
-    return Wanted(source.file, source.bytes, sha256, source.md5)
+    aliases = tuple(PurePosixPath(urlsplit(address).path).name for address in source.addresses)
+    return Wanted(source.file, source.bytes, sha256, source.md5, aliases)
 
 
 def by_hand(wanted: Wanted, path: Path) -> str:

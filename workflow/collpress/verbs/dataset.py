@@ -52,8 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             _configure_get(command)
         if name == "cite":
             command.add_argument("--campaign", metavar="NAME", help="the datasets that this campaign uses")
-        if name != "verify":
-            command.add_argument("--json", action="store_true", help="print JSON")
+        command.add_argument("--json", action="store_true", help="print JSON")
         command.add_argument("--registry", type=Path, default=Path("config/datasets.yaml"), metavar="FILE")
         command.add_argument(
             "--results", type=Path, default=Path("results"), metavar="DIR", help="holds data/ and cache/"
@@ -190,14 +189,20 @@ def _verify(entries: list[Entry], args: argparse.Namespace) -> int:
     """Check all of them; the error at the end names each that is not right."""
     from collpress.data.prepare import verify
 
-    wrong = []
+    rows: list[dict[str, Any]] = []
     for entry in entries:
         try:
-            described = verify(entry, args.results)
-            recorded = " (as recorded when it was first prepared)" if described.checksum == "recorded" else ""
-            print(f"{entry.id}: ok{recorded}")
+            checksum = verify(entry, args.results).checksum
+            rows.append({"id": entry.id, "right": True, "checksum": checksum, "reason": None})
         except CollpressError as error:
-            wrong.append(f"{entry.id}: {error}")
+            rows.append({"id": entry.id, "right": False, "checksum": None, "reason": str(error)})
+    if args.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        for row in (row for row in rows if row["right"]):
+            recorded = " (as recorded when it was first prepared)" if row["checksum"] == "recorded" else ""
+            print(f"{row['id']}: ok{recorded}")
+    wrong = [f"{row['id']}: {row['reason']}" for row in rows if not row["right"]]
     if wrong:
         raise CollpressError("\n".join([f"{len(wrong)} of {len(entries)} datasets are not right", *wrong]))
     return 0
