@@ -21,6 +21,11 @@ def source(*addresses: str, **changed: Any) -> UrlSource:
     return UrlSource(**{**told, "addresses": list(addresses), **changed})
 
 
+def unpublished(*addresses: str) -> UrlSource:
+    """The same file, as an archive of which nobody publishes length and checksum."""
+    return source(*addresses, bytes=None, sha256="unpublished", archive="gz", member_bytes=len(CONTENT))
+
+
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 

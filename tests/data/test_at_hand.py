@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from fetched import CONTENT, HALF, SHA256, closed_port, source
+from fetched import CONTENT, HALF, SHA256, closed_port, source, unpublished
 from handmade import World
 from webserver import Answer, WebServer
 
@@ -78,7 +78,7 @@ def test_it_may_lie_there_under_the_name_that_it_has_at_the_server(cache: Path, 
     assert web.file(source("https://example.org/medium/xx.f32"), cache, "x", mine).samefile(there)
     (cache / "field.f32").unlink()
     with pytest.raises(CollpressError, match="is not here"):  # a name alone does not tell that it is the file
-        web.file(source("https://example.org/medium/xx.f32", sha256="unpublished", bytes=None), cache, "x", mine)
+        web.file(unpublished("https://example.org/medium/xx.f32"), cache, "x", mine)
 
 
 def test_a_wrong_file_there_is_not_taken_and_the_server_is_asked(

@@ -19,6 +19,7 @@ from collpress.cli import main
 from collpress.data.access import Access
 from collpress.data.prepare import places, prepare
 from collpress.data.registry import Entry, load_registry
+from collpress.data.stock import room_needed
 from collpress.errors import CollpressError
 
 HOURS = np.random.Generator(np.random.Philox(8)).normal(size=(3, 4, 5)).astype("<f4")
@@ -78,6 +79,20 @@ def test_parts_come_one_after_the_other_and_lie_along_the_slowest_axis(
     assert places("tiny/wind", tmp_path)[0].read_bytes() == HOURS.tobytes()
     assert (made.checksum, made.sha256) == ("recorded", sha256(HOURS.tobytes()))
     assert server.asked == ["/Uf09.f32", "/Uf10.f32", "/Uf11.f32"]
+
+
+def test_room_is_asked_for_what_has_still_to_come(
+    load: Callable[[dict[str, Any]], Entry], series: dict[str, Any], tmp_path: Path
+) -> None:
+    entry, cache = load(series), tmp_path / "cache"
+    assert room_needed(entry, tmp_path) == 240 + 240
+    cache.mkdir()
+    (cache / "Uf09.f32").write_bytes(HOURS[0].tobytes())
+    (cache / ".Uf10.f32.part").write_bytes(bytes(30))
+    assert room_needed(entry, tmp_path) == 240 + 50 + 80
+    for name in ("Uf10.f32", "Uf11.f32"):
+        (cache / name).write_bytes(bytes(80))
+    assert room_needed(entry, tmp_path) == 240
 
 
 def test_a_part_that_is_not_the_listed_one_is_refused_and_the_others_stay(
@@ -209,6 +224,7 @@ def test_where_neither_can_be_had_both_servers_answers_are_told(
         ({"md5": "123"}, "pattern"),
         ({"sha256": "unknown"}, "unpublished"),
         ({"sha256": None}, 'say "sha256: unpublished"'),
+        ({"bytes": None, "archive": None, "member": None, "member_bytes": None, "member_sha256": None}, "give bytes"),
         ({"token": "hf token"}, "pattern"),
         ({"licence_page": "ftp://x/y"}, "may not be asked"),
     ],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from fetched import CONTENT, closed_port, sha256, source
+from fetched import CONTENT, closed_port, sha256, source, unpublished
 from webserver import Answer, WebServer
 
 from collpress.cli import main
@@ -74,7 +74,7 @@ def test_the_first_file_is_recorded_and_told_the_same_one_is_used_in_silence(
     server: WebServer, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.answers["/field"] = Answer(CONTENT)
-    wanted = source(server.address("/field"), sha256="unpublished", bytes=None)
+    wanted = unpublished(server.address("/field"))
     web.file(wanted, cache, "x")
     told = f"field.f32: nobody publishes its checksum; sha256 {sha256(CONTENT)} is recorded and asked for from now on"
     assert told in capsys.readouterr().err
@@ -85,7 +85,7 @@ def test_the_first_file_is_recorded_and_told_the_same_one_is_used_in_silence(
 
 def test_another_file_than_the_recorded_one_is_refused(server: WebServer, cache: Path) -> None:
     server.answers["/field"] = Answer(CONTENT)
-    wanted = source(server.address("/field"), sha256="unpublished", bytes=None)
+    wanted = unpublished(server.address("/field"))
     path = web.file(wanted, cache, "x")
     path.unlink()
     server.answers["/field"] = Answer(CONTENT[::-1])

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fetched import CONTENT, HALF, SHA256, closed_port, sha256, source
+from fetched import CONTENT, HALF, SHA256, closed_port, sha256, source, unpublished
 from webserver import Answer, WebServer
 
 from collpress.data import progress, transfer, web
@@ -142,9 +142,8 @@ def test_a_wrong_file_is_not_kept_as_a_part(server: WebServer, cache: Path) -> N
 
 
 def test_without_a_checksum_only_the_same_version_of_the_same_server_goes_on(server: WebServer, cache: Path) -> None:
-    unknown = {"sha256": "unpublished", "bytes": None}
     server.answers |= {"/a": [CUT, Answer(status=404)], "/b": [CUT, WHOLE]}
-    web.file(source(server.address("/a"), server.address("/b"), **unknown), cache, "x")
+    web.file(unpublished(server.address("/a"), server.address("/b")), cache, "x")
     assert [h.get("Range") for h in server.headers] == [None, "bytes=150000-", None, "bytes=150000-"]
     assert (cache / "field.f32").read_bytes() == CONTENT
 
@@ -251,8 +250,18 @@ def test_a_file_of_unknown_length_that_would_not_fit_is_refused_before_it_is_rea
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=(1 << 20) + 250_000))
     server.answers["/field"] = Answer(CONTENT)
-    assert "not enough room" in _refusal(source(server.address("/field"), bytes=None, sha256="unpublished"), cache)
+    assert "not enough room" in _refusal(unpublished(server.address("/field")), cache)
     assert not _part(cache).exists()
+
+
+@pytest.mark.parametrize("chunks", [True, False])
+def test_of_a_file_of_unknown_length_no_more_is_taken_than_it_may_have(
+    server: WebServer, cache: Path, chunks: bool
+) -> None:
+    server.answers["/field"] = Answer(bytes(5_000_000), chunks=chunks, says=-1)
+    said = _refusal(unpublished(server.address("/field")), cache)
+    assert f"it sends more than the {300_000 * 9 // 8 + (1 << 20)} bytes that the file may have" in said
+    assert list(cache.iterdir()) == []
 
 
 def test_who_cannot_have_the_lock_fetches_under_a_name_of_its_own_and_keeps_nothing(

@@ -20,7 +20,7 @@ from collpress.data.obtain import File, obtained
 from collpress.data.readers import netcdf, pp, raw
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
-from collpress.data.stock import to_fetch
+from collpress.data.stock import room_needed
 from collpress.errors import CollpressError
 from collpress.files import require_memory, require_room, sha256_of, write_atomically
 
@@ -53,7 +53,7 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     present = _present(entry, results)
     if present is not None:
         return present
-    require_room(values_path.parent, entry.bytes + sum(to_fetch([entry], results).values()))
+    require_room(values_path.parent, room_needed(entry, results))
     values, missing_value = _values(entry, results / "cache", access)
     if values.shape != entry.shape:
         raise CollpressError(

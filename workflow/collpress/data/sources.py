@@ -213,8 +213,8 @@ def _contradiction(source: UrlSource) -> str | None:
         return "{part} in a name asks for parts: {first, last, checksums}"
     if source.sha256 is None:
         return 'give sha256, or say "sha256: unpublished"'
-    if source.bytes is None and source.known_sha256 is not None:
-        return "give bytes"
+    if source.bytes is None and (source.known_sha256 is not None or source.archive is None):
+        return "give bytes: only of an archive without a published sha256 they may be unknown"
     if source.archive is None:
         about = (source.member, source.member_bytes, source.member_sha256)
         return "a member needs archive: tar, tar.gz, gz or zip" if any(a is not None for a in about) else None

@@ -31,6 +31,30 @@ def to_fetch(entries: Iterable[Entry], results: Path) -> dict[str, int]:
     return files
 
 
+def room_needed(entry: Entry, results: Path) -> int:
+    """Bytes that preparing a dataset will take on the disk: to be fetched, taken out of an archive, and prepared."""
+    cache, source = results / "cache", entry.fetched
+    taken_out = getattr(source, "member_bytes", None) or 0
+    if source is None or isinstance(source, ManualSource) or is_cached(entry, cache):
+        return entry.bytes + taken_out
+    names, each = [source.file], source.bytes or taken_out
+    if isinstance(source, UrlSource) and source.parts is not None:
+        names = [source.file.replace("{part}", name) for name in source.parts.names]
+    missing = sum(max(0, each - _come(cache, name)) for name in names)
+    return entry.bytes + taken_out + missing
+
+
+def part_of(path: Path) -> Path:
+    """Where a file of the cache grows until it is whole and right."""
+    return path.with_name(f".{path.name}.part")
+
+
+def _come(cache: Path, name: str) -> int:
+    """Bytes of a file that are there already, whole or not."""
+    places = cache / name, part_of(cache / name)
+    return max((place.stat().st_size for place in places if place.is_file()), default=0)
+
+
 def is_cached(entry: Entry, cache: Path) -> bool:
     """Whether the file that a dataset is made of, or what was taken out of it, lies in the cache."""
     if entry.pypi is not None:

@@ -122,7 +122,8 @@ class Transfer:
             with self._part.open("r+b" if begin else "wb") as target:
                 target.seek(begin)
                 target.truncate()
-                _receive(chain([first], blocks), target, begin, self._wanted.bytes or total)
+                whole = self._wanted.bytes or total
+                _receive(chain([first], blocks), target, begin, whole, whole or self._wanted.at_most)
 
     def _agreed(self, response: requests.Response, have: int) -> tuple[int, int | None]:
         """Where what the server sends begins, and how long the whole is; None where it does not say."""
@@ -173,14 +174,16 @@ class Transfer:
         write_atomically(self._note, json.dumps(note).encode())
 
 
-def _receive(blocks: Iterable[bytes], target: BinaryIO, begin: int, total: int | None) -> None:
+def _receive(blocks: Iterable[bytes], target: BinaryIO, begin: int, total: int | None, at_most: int | None) -> None:
     progress, count = Progress(total, begin), begin
     try:
         for block in blocks:
             count += len(block)
-            if total is not None and count > total:
+            if at_most is not None and count > at_most:
                 target.truncate(0)
-                raise RefusedError(f"it sends more than the {total} bytes that the file has")
+                raise RefusedError(
+                    f"it sends more than the {at_most} bytes that the file {'has' if total else 'may have'}"
+                )
             target.write(block)
             progress.add(len(block))
     finally:

@@ -19,6 +19,7 @@ class Wanted:
     bytes : its length, None where nobody tells.
     sha256 : published or recorded at first use, None where neither is.
     md5 : where only that is published.
+    at_most : no more is taken from a server, where nobody tells the length.
     aliases : other names under which people may have it; they count only where a checksum tells whether it is the file.
     """
 
@@ -26,6 +27,7 @@ class Wanted:
     bytes: int | None = None
     sha256: str | None = None
     md5: str | None = None
+    at_most: int | None = None
     aliases: tuple[str, ...] = ()
 
     @property

@@ -20,6 +20,7 @@ from collpress.data.credentials import token_of
 from collpress.data.elsewhere import adopt
 from collpress.data.progress import tell
 from collpress.data.sources import UrlSource
+from collpress.data.stock import part_of
 from collpress.data.transfer import Transfer
 from collpress.data.turn import turn
 from collpress.data.wanted import Wanted, digest_of, record, recorded
@@ -76,7 +77,9 @@ def wanted_of(source: UrlSource, cache: Path) -> Wanted:
     """What the file must be, as the registry says or as it was recorded at its first use."""
     sha256 = source.known_sha256 or (None if source.md5 else recorded(cache / source.file))
     aliases = tuple(PurePosixPath(urlsplit(address).path).name for address in source.addresses)
-    return Wanted(source.file, source.bytes, sha256, source.md5, aliases)
+    # A compressed file is hardly longer than what is in it.
+    at_most = None if source.member_bytes is None else source.member_bytes + (source.member_bytes >> 3) + (1 << 20)
+    return Wanted(source.file, source.bytes, sha256, source.md5, at_most, aliases)
 
 
 def by_hand(wanted: Wanted, path: Path) -> str:
@@ -102,7 +105,7 @@ def _refuse_another_length(path: Path, wanted: Wanted, dataset: str) -> None:
 def _fetch(source: UrlSource, wanted: Wanted, path: Path, dataset: str, mine: bool) -> None:
     hint = by_hand(wanted, path)
     token = token_of(source, dataset, hint)
-    part = path.with_name(f".{path.name}.part" if mine else f".{path.name}.{os.getpid()}.part")
+    part = part_of(path) if mine else path.with_name(f".{path.name}.{os.getpid()}.part")
     come = part.stat().st_size if part.is_file() else 0
     require_room(path.parent, max(0, source.size - come))
     transfer, said = Transfer(wanted, part, token), []
