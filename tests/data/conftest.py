@@ -109,7 +109,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long it was waited before asking again; no test waits. What the environment says of data is left out."""
     slept: list[float] = []
     monkeypatch.setattr(transfer, "_sleep", slept.append)
-    told = ("COLLPRESS_OFFLINE", "COLLPRESS_DATA_ROOTS", "SDRBENCH_DATA", "HF_TOKEN")
+    told = ("COLLPRESS_OFFLINE", "_COLLPRESS_DATA_ROOTS", "SDRBENCH_DATA", "HF_TOKEN")
     for name in (*told, "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     return slept

@@ -13,8 +13,9 @@ from webserver import Answer, WebServer
 
 from collpress.cli import main
 from collpress.data import download, web
-from collpress.data.access import Access, access
+from collpress.data.access import DATA_ROOTS, Access, access
 from collpress.errors import CollpressError
+from collpress.provenance.environment import environment
 
 OFFLINE = Access(offline=True)
 
@@ -121,7 +122,7 @@ def test_the_environment_names_directories_after_those_of_the_command_line(tmp_p
         "SDRBENCH_DATA": f"{tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}{os.pathsep}{tmp_path / 'gone'}",
         "HF_HOME": str(tmp_path / "hf"),
         "HUGGINGFACE_HUB_CACHE": str(tmp_path / "hub"),
-        "COLLPRESS_DATA_ROOTS": str(tmp_path / "root"),
+        "_COLLPRESS_DATA_ROOTS": str(tmp_path / "root"),
     }
     found = access(directories=[tmp_path / "mine"], environment=told)
     assert found == Access(False, tuple(tmp_path / name for name in ("mine", "root", "a", "b", "hub", "hf/hub")))
@@ -143,6 +144,10 @@ def test_a_word_that_is_neither_yes_nor_no_is_refused() -> None:
 def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(CollpressError, match="gone: no such directory"):
         access(directories=[tmp_path / "gone"], environment={})
+
+
+def test_where_files_were_found_is_in_no_record_of_the_environment() -> None:
+    assert environment({DATA_ROOTS: "/home/me/secret", "HF_TOKEN": "x", "SDRBENCH_DATA": "/home/me"}) == {}
 
 
 # Offline

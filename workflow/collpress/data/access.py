@@ -9,8 +9,8 @@ from pathlib import Path
 
 from collpress.errors import CollpressError
 
-DATA_ROOTS = "COLLPRESS_DATA_ROOTS"
-"""The platform's directories, as the workflow hands them on."""
+DATA_ROOTS = "_COLLPRESS_DATA_ROOTS"
+"""The platform's directories, as the workflow hands them on; by its name no record of an environment has it."""
 _OFFLINE = "COLLPRESS_OFFLINE"
 _YES, _NO = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -31,8 +31,8 @@ def access(
     Parameters
     ----------
     directories : looked through first.
-    environment : `COLLPRESS_OFFLINE` (1 or 0), `COLLPRESS_DATA_ROOTS` and `SDRBENCH_DATA` (directories, separated as in
-        PATH), and those that say where Hugging Face's libraries keep what they fetched: `HF_HUB_CACHE`,
+    environment : `COLLPRESS_OFFLINE` (1 or 0), `_COLLPRESS_DATA_ROOTS` and `SDRBENCH_DATA` (directories, separated as
+        in PATH), and those that say where Hugging Face's libraries keep what they fetched: `HF_HUB_CACHE`,
         `HUGGINGFACE_HUB_CACHE`, `HF_HOME`.
 
     Errors
