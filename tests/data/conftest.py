@@ -1,14 +1,17 @@
-"""A PP file, a wheel that carries it, and a registry of one small dataset from it and a generated one."""
+"""A PP file, a wheel that carries it, a registry of one small dataset from it and a generated one; a web server."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from handmade import World, make_wheel, pp_field
+from webserver import WebServer
+
+from collpress.data import transfer
 
 
 @pytest.fixture
@@ -87,3 +90,26 @@ def rewheel(world: World, tmp_path: Path) -> Callable[..., None]:
         world.rewrite()
 
     return change
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    server = WebServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "a café" / "cache"
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long it was waited before asking again; no test waits. What the environment says of data is left out."""
+    slept: list[float] = []
+    monkeypatch.setattr(transfer, "_sleep", slept.append)
+    told = ("COLLPRESS_OFFLINE", "_COLLPRESS_DATA_ROOTS", "SDRBENCH_DATA", "HF_TOKEN")
+    for name in (*told, "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    return slept

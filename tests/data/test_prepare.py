@@ -60,6 +60,7 @@ def test_values_are_little_endian_and_the_sidecar_describes_them(world: World, g
         "elements": 120,
         "bytes": 480,
         "sha256": hashlib.sha256(values.read_bytes()).hexdigest(),
+        "checksum": "pinned",
         "unique_bytes": 480,
         "minimum": float(grids.min()),
         "maximum": float(grids.max()),

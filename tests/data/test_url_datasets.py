@@ -7,7 +7,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +34,9 @@ def _sha256(content: bytes) -> str:
 
 
 @pytest.fixture
-def server() -> Iterator[WebServer]:
-    server = WebServer()
-    server.answers["/wind.f32"] = Answer(BIG_ENDIAN)
-    yield server
-    server.stop()
-
-
-@pytest.fixture
 def document(server: WebServer) -> dict[str, Any]:
     """A registry of one raw field and two variables of one NetCDF file, all on the server."""
+    server.answers["/wind.f32"] = Answer(BIG_ENDIAN)
     shared = {"dtype": "float32", "shape": list(SHAPE), "units": "m s-1", "licence": "free", "citation": "nobody"}
     made = {"sha256": _sha256(VALUES.astype("<f4").tobytes()), "acknowledgement": "thank you", "note": "a note"}
     url = {"file": "wind.f32", "addresses": [server.address("/{file}")], "bytes": len(BIG_ENDIAN)}
@@ -202,5 +194,25 @@ def test_the_rule_fails_with_the_reason_in_its_log_and_leaves_nothing(checkout: 
     server.answers["/wind.f32"] = Answer(BIG_ENDIAN[:-4])
     assert _make(checkout).returncode != 0
     log = (checkout / "results/logs/datasets/tiny/wind.log").read_text(encoding="utf-8")
-    assert "ended after 236 of 240 bytes" in log
+    assert "its file has 236 bytes, expected 240" in log
     assert [p for p in (checkout / "results").rglob("*") if p.is_file() and p.suffix != ".log"] == []
+
+
+def test_the_rule_looks_where_the_platform_says_and_takes_a_checksum_that_is_only_recorded(
+    document: dict[str, Any], checkout: Path, server: WebServer, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "wind.f32").write_bytes(BIG_ENDIAN)
+    with (checkout / "config" / "platforms" / "local.yaml").open("a", encoding="utf-8") as file:
+        file.write(f"\ndata_roots: ['{tmp_path / 'mine'}']\n")
+    registry = checkout / "config" / "datasets.yaml"
+    shipped = yaml.safe_load(registry.read_text(encoding="utf-8"))
+    wind = shipped["datasets"]["tiny/wind"]
+    del wind["sha256"]
+    wind["url"]["sha256"] = "unpublished"
+    registry.write_text(yaml.safe_dump(shipped), encoding="utf-8")
+    done = _make(checkout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    described = sidecar.read(checkout / "results/data/tiny/wind.json")
+    assert (described.checksum, described.sha256) == ("recorded", _sha256(VALUES.astype("<f4").tobytes()))
+    assert server.asked == []

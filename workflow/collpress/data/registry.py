@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from collpress.data.sources import GeneratorSource, PypiSource, Sha256, Size, UrlSource
+from collpress.data.sources import GeneratorSource, ManualSource, Number, PypiSource, Sha256, Size, UrlSource
 from collpress.errors import CollpressError, did_you_mean
 from collpress.spec.document import Document, read_document
 from collpress.spec.mistakes import explain
@@ -21,10 +22,11 @@ _ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+")
 
 
 class Entry(Strict):
-    """One dataset: from a package (`pypi`), from a web server (`url`), or made here (`generator`).
+    """One dataset: from a package (`pypi`), a web server (`url`) or a person (`manual`), or made here (`generator`).
 
-    `missing` says what happens to values that stand for "no data" and to NaN and infinite ones: `refuse` (an error) or
-    `keep` (left as they are and counted in the sidecar; minimum and maximum leave them out).
+    `missing` says what happens to values that stand for "no data" and to NaN and infinite ones: `refuse` (an error),
+    `keep` (left as they are and counted in the sidecar; minimum and maximum leave them out) or `zero` (set to 0 and
+    counted).
     """
 
     _id: str = PrivateAttr("")
@@ -33,13 +35,22 @@ class Entry(Strict):
     """What one must know of the values before using them."""
     pypi: PypiSource | None = None
     url: UrlSource | None = None
+    otherwise: UrlSource | None = None
+    """Another file with the same values: used where it is there already, or where `url` cannot be had."""
+    manual: ManualSource | None = None
     generator: GeneratorSource | None = None
     dtype: Literal["float32"]
     native_dtype: str = "float32"
     shape: Annotated[tuple[Size, ...], Field(min_length=1)]
+    ranks: Literal["slices", "parts"] = "slices"
+    """What a rank sends: its slice of the whole field, or its own part of it (a time step, a capture): the slowest axis
+    counts them."""
     units: str
-    missing: Literal["refuse", "keep"] = "refuse"
-    sha256: Sha256
+    missing: Literal["refuse", "keep", "zero"] = "refuse"
+    range: tuple[Number, Number] | None = None
+    """Where all values must lie that are not missing; tells a wrong byte order."""
+    sha256: Sha256 | None = None
+    """Of the prepared values; where nobody can know it yet it is recorded when they are first prepared."""
     licence: str = Field(min_length=1)
     citation: str = Field(min_length=1)
     acknowledgement: str | None = None
@@ -47,11 +58,34 @@ class Entry(Strict):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if sum(source is not None for source in (self.pypi, self.url, self.generator)) != 1:
-            raise ValueError("give one of pypi, url and generator")
-        if self.url is not None and self.url.raw is not None and self.url.bytes != self.bytes:
-            raise ValueError(f"a raw file of this shape has {self.bytes} bytes, the source says {self.url.bytes}")
+        if sum(source is not None for source in (self.pypi, self.url, self.manual, self.generator)) != 1:
+            raise ValueError("give one of pypi, url, manual and generator")
+        if (reason := self._contradiction()) is not None:
+            raise ValueError(reason)
         return self
+
+    def _contradiction(self) -> str | None:
+        for source in (self.url, self.otherwise, self.manual):
+            if source is not None and source.raw is not None and (said := _raw_bytes(source)) is not None:
+                parts = source.parts.count if isinstance(source, UrlSource) and source.parts else 1
+                if parts * said != self.bytes:
+                    return f"a raw file of this shape has {self.bytes // parts} bytes, the source says {said}"
+                if parts > 1 and self.shape[0] != parts:
+                    return f"the slowest axis has {self.shape[0]} entries, there are {parts} parts"
+        if self.otherwise is not None and (self.url is None or self.sha256 is None):
+            return (
+                "otherwise stands beside url, and asks for the sha256 of the prepared values: both must give the same"
+            )
+        if self.range is not None and not self.range[0] < self.range[1]:
+            return "range must be [smallest, largest]"
+        return 'the key "sha256" is missing' if self.sha256 is None and not self._may_be_recorded else None
+
+    @property
+    def _may_be_recorded(self) -> bool:
+        """Whether nobody can be expected to know the checksum of the prepared values."""
+        url = self.url
+        many = url is not None and (url.archive is not None or url.parts is not None or url.known_sha256 is None)
+        return many or self.manual is not None
 
     @property
     def id(self) -> str:
@@ -72,16 +106,26 @@ class Entry(Strict):
         return self.generator is not None
 
     @property
-    def fetched(self) -> PypiSource | UrlSource | None:
+    def fetched(self) -> PypiSource | UrlSource | ManualSource | None:
         """The file that comes from outside; None when the dataset is made here."""
-        return self.pypi or self.url
+        return self.pypi or self.url or self.manual
 
     @property
     def source(self) -> dict[str, Any]:
         """The source and its `kind`, as plain data."""
-        kinds = {"pypi": self.pypi, "url": self.url, "generator": self.generator}
+        kinds = {"pypi": self.pypi, "url": self.url, "manual": self.manual, "generator": self.generator}
         ((kind, source),) = ((kind, source) for kind, source in kinds.items() if source is not None)
-        return {"kind": kind, **source.model_dump(mode="json", exclude_none=True)}
+        other = (
+            {} if self.otherwise is None else {"otherwise": self.otherwise.model_dump(mode="json", exclude_none=True)}
+        )
+        return {"kind": kind, **source.model_dump(mode="json", exclude_none=True), **other}
+
+
+def _raw_bytes(source: UrlSource | ManualSource) -> int | None:
+    """Bytes of the values as they lie in a raw file; None where the source does not say."""
+    if isinstance(source, UrlSource) and source.archive is not None:
+        return source.member_bytes
+    return source.bytes
 
 
 class _Registry(Strict):
@@ -113,15 +157,20 @@ def load_registry(path: Path) -> dict[str, Entry]:
 
 def _refuse_two_files_of_one_name(datasets: Mapping[str, Entry], document: Document) -> None:
     """The cache holds files by name: two that differ would push each other out."""
-    holders: dict[str, tuple[str, str]] = {}
+    holders: dict[str, tuple[str, object]] = {}
     for dataset, entry in datasets.items():
-        if entry.fetched is None:
-            continue
-        name, sha256 = entry.fetched.file, entry.fetched.sha256
-        first, other = holders.setdefault(name, (dataset, sha256))
-        if other != sha256:
-            where = document.where("datasets", dataset, "pypi" if entry.pypi else "url", "file")
-            raise CollpressError(f'"{name}" is the name of another file in {first}', where=where, fix="give it another")
+        kinds = {"pypi": entry.pypi, "url": entry.url, "otherwise": entry.otherwise, "manual": entry.manual}
+        for kind, source in kinds.items():
+            if source is None:
+                continue
+            parts = source.parts.checksums if isinstance(source, UrlSource) and source.parts else None
+            content = source.sha256, getattr(source, "md5", None), parts
+            first, other = holders.setdefault(source.file, (dataset, content))
+            if other != content:
+                where = document.where("datasets", dataset, kind, "file")
+                raise CollpressError(
+                    f'"{source.file}" is the name of another file in {first}', where=where, fix="give it another"
+                )
 
 
 def find(registry: Mapping[str, Entry], dataset: str, path: Path) -> Entry:
@@ -130,3 +179,16 @@ def find(registry: Mapping[str, Entry], dataset: str, path: Path) -> Entry:
         hint = did_you_mean(dataset, registry)
         raise CollpressError(f'unknown dataset "{dataset}"', where=str(path), allowed=", ".join(registry), fix=hint)
     return registry[dataset]
+
+
+def find_all(registry: Mapping[str, Entry], wanted: Iterable[str], path: Path) -> list[Entry]:
+    """The entries of ids and of patterns (`isabel/*`), each once, in the order of what was asked.
+
+    Errors: an unknown id, or a pattern that nothing matches; `path` names the registry in it.
+    """
+    entries: dict[str, Entry] = {}
+    for word in wanted:
+        matching = [d for d in registry if fnmatchcase(d, word)] if set(word) & set("*?[") else []
+        for dataset in matching or [word]:
+            entries[dataset] = find(registry, dataset, path)
+    return list(entries.values())

@@ -15,13 +15,15 @@ ITEM_BYTES = {"float32": 4}
 
 
 class Missing(BaseModel):
-    """Values that stand for "no data" and were kept on purpose."""
+    """Values that stand for "no data" and were kept, or set to 0, on purpose."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: float | None
     """The value that the file declares for missing points; `null` when only NaN or infinite values were found."""
     count: int = Field(ge=1)
+    policy: Literal["keep", "zero"] = "keep"
+    """`zero`: they are no longer there, each is 0."""
 
 
 class Sidecar(BaseModel):
@@ -37,6 +39,8 @@ class Sidecar(BaseModel):
     elements: int
     bytes: int
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    checksum: Literal["pinned", "recorded"] = "pinned"
+    """Whether the registry knew `sha256`, or it is what came out when the values were first prepared."""
     unique_bytes: int
     """Bytes before the values repeat themselves as a whole; equals `bytes` unless they are copies of a shorter run."""
     minimum: float | None

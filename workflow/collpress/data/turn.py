@@ -1,59 +1,68 @@
-"""Waiting for another process that already fetches the same file: a courtesy that saves a download, never a promise.
+"""Waiting for another process that already fetches the same file.
 
-Files appear by `os.replace` from names of their own, so two writers do no harm. A turn that cannot be had (an owner
-that hangs, a file system that refuses) is therefore given up after a while instead of blocking.
+The turn is a lock of the operating system on a file, so that it ends with its owner, however that ends. One that cannot
+be had (a file system without locks, an owner that hangs) is given up after a while, and whoever waited is told so: what
+is then written must lie under a name of its own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
-import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 _POLL_S = 0.1
-_STALE_S = 3600.0
+_PATIENCE_S = 3600.0
+_WORD_AFTER_S = 1.0
+"""A wait that is longer is told, once."""
 
 
 @contextmanager
-def turn(path: Path, *, patience_s: float = 300.0, sleep: Callable[[float], None] = time.sleep) -> Iterator[None]:
-    """Hold `path` as a lock file while the context lasts; waits for its owner, but not longer than `patience_s`."""
-    me = f"{socket.gethostname()} {os.getpid()}"
-    mine = False
-    for _ in range(max(1, int(patience_s / _POLL_S))):
+def turn(path: Path, *, patience_s: float = _PATIENCE_S, sleep: Callable[[float], None] = time.sleep) -> Iterator[bool]:
+    """Hold a lock on `path` as long as the context lasts; its value says whether the lock was had within `patience_s`.
+
+    Threads of one process wait for each other, too.
+    """
+    handle, waited = None, 0.0
+    while waited <= patience_s:
         try:
-            with path.open("x", encoding="utf-8") as file:
-                file.write(me)
-            mine = True
+            handle = _locked(path)
             break
-        except FileExistsError:
-            if _abandoned(path):
-                path.unlink(missing_ok=True)
-            else:
-                sleep(_POLL_S)
+        except BlockingIOError:
+            if waited < _WORD_AFTER_S <= waited + _POLL_S:
+                print(f"waiting for another process that holds {path}", file=sys.stderr, flush=True)
+            sleep(_POLL_S)
+            waited += _POLL_S
         except OSError:
             break
     try:
-        yield
+        yield handle is not None
     finally:
-        if mine:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+        if handle is not None:
+            path.unlink(missing_ok=True)  # still locked: whoever opened it meanwhile finds that it is no longer there
+            os.close(handle)
 
 
-def _abandoned(path: Path) -> bool:
-    """Whether the owner was a process of this machine that is gone, or took its turn too long ago to be still there."""
+def _locked(path: Path) -> int:
+    """A handle on the lock file with its lock; raises BlockingIOError while another has it."""
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(path, handle):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # its owner removed it between the two calls: lock the one that is there now
+
+
+def _is_at(path: Path, handle: int) -> bool:
     try:
-        if time.time() - path.stat().st_mtime > _STALE_S:
-            return True
-        host, _, pid = path.read_text(encoding="utf-8").rpartition(" ")
-        if host != socket.gethostname():
-            return False
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, ValueError):
+        return os.path.samestat(path.stat(), os.fstat(handle))
+    except FileNotFoundError:
         return False
-    return False

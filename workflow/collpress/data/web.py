@@ -1,172 +1,143 @@
-"""A file that web servers hold: fetched by pooch from the first of its addresses that has it, and checked.
+"""A file that web servers hold: found among what the user has already, or fetched by pooch, and checked.
 
 The file stays in `results/cache/` under its own name, and every use checks its hash. One that a person puts there by
-hand is used as it is; one with another hash is left alone until the right one takes its place.
+hand is used as it is; one with another hash is left alone until the right one takes its place. What was fetched of a
+file stays beside it until the rest is there, too.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
-import sys
-from pathlib import Path
-from typing import Any, BinaryIO
-from urllib.parse import urljoin, urlsplit
+import os
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
 import pooch
 import requests
 
-from collpress.data.sources import UrlSource, may_be_asked
+from collpress.data.access import Access
+from collpress.data.answers import reason, shown
+from collpress.data.credentials import token_of
+from collpress.data.elsewhere import adopt
+from collpress.data.progress import tell
+from collpress.data.sources import UrlSource
+from collpress.data.stock import part_of
+from collpress.data.transfer import Transfer
 from collpress.data.turn import turn
+from collpress.data.wanted import Wanted, digest_of, record, recorded
 from collpress.errors import CollpressError
-from collpress.files import make_directory, require_room, sha256_of, unwritable
-from collpress.printable import one_line
+from collpress.files import make_directory, require_room, unwritable
 
-_BLOCK = 1 << 18
-_CONNECT_S, _SILENCE_S = 10.0, 60.0
-"""Patience with a server that does not answer, and with one that stops sending."""
-_WORDS = 120
-"""Letters of a library's message that are shown: some hold what the server sent."""
-_LINES = 10
-"""Most lines of progress for one file; a small one has fewer."""
+_HERE = Access()
 
 
-def file(source: UrlSource, cache: Path, dataset: str) -> Path:
-    """The file in `cache`, fetched when it is not there.
+def file(source: UrlSource, cache: Path, dataset: str, access: Access = _HERE) -> Path:
+    """The file in `cache`, found or fetched when it is not there.
 
     Parameters
     ----------
+    source : of one file; not one of many parts.
     dataset : who asks, for messages.
 
     Errors
     ------
     CollpressError: no address has it, with what each one said (no connection, an HTTP status, another length or
-    sha256, a redirection that is refused) and which file to put where by hand; no room, or not writable.
+    checksum, a web page, a redirection that is refused), or none may be asked, and which file to put where by hand; a
+    token is missing; the file is not the one that was recorded; no room, or not writable.
     """
     path = cache / source.file
-    if not _is_right(path, source):
-        make_directory(cache)
-        with turn(cache / f".{source.file}.lock"):
-            if not _is_right(path, source):  # the one before may have fetched it
-                _fetch(source, path, dataset)
+    if found(source, cache, access):
+        return path
+    with turn(cache / f".{source.file}.lock") as mine:
+        wanted = wanted_of(source, cache)
+        if not wanted.fits(path):  # the one before may have fetched it
+            _refuse_another_length(path, wanted, dataset)
+            if access.offline:
+                raise CollpressError(
+                    f"{source.file} is not here, and no server may be asked (offline)",
+                    where=dataset,
+                    fix=f"{by_hand(wanted, path)}; or name a directory that has it with --from",
+                )
+            _fetch(source, wanted, path, dataset, mine)
+    _record(path, wanted)
     return path
 
 
-def _is_right(path: Path, source: UrlSource) -> bool:
-    return path.is_file() and path.stat().st_size == source.bytes and sha256_of(path) == source.sha256
+def found(source: UrlSource, cache: Path, access: Access = _HERE) -> bool:
+    """Whether the file lies in `cache`; puts it there if a directory of the user's has it. Asks no server."""
+    path, wanted = cache / source.file, wanted_of(source, cache)
+    if not wanted.fits(path):
+        make_directory(cache)
+        if not adopt(wanted, path, access.directories):
+            return False
+    _record(path, wanted)
+    return True
 
 
-def _fetch(source: UrlSource, path: Path, dataset: str) -> None:
-    require_room(path.parent, source.bytes)
-    said = []
+def wanted_of(source: UrlSource, cache: Path) -> Wanted:
+    """What the file must be, as the registry says or as it was recorded at its first use."""
+    sha256 = source.known_sha256 or (None if source.md5 else recorded(cache / source.file))
+    aliases = tuple(PurePosixPath(urlsplit(address).path).name for address in source.addresses)
+    # A compressed file is hardly longer than what is in it.
+    at_most = None if source.member_bytes is None else source.member_bytes + (source.member_bytes >> 3) + (1 << 20)
+    return Wanted(source.file, source.bytes, sha256, source.md5, at_most, aliases)
+
+
+def by_hand(wanted: Wanted, path: Path) -> str:
+    """Which file to put where."""
+    return f"get the file elsewhere and put it at {path} ({wanted})"
+
+
+def _record(path: Path, wanted: Wanted) -> None:
+    """The first file of an unpublished checksum is trusted, in so many words; all later ones must be the same."""
+    if wanted.checksum is None:
+        digits = record(path)
+        tell(f"{path.name}: nobody publishes its checksum; sha256 {digits} is recorded and asked for from now on")
+
+
+def _refuse_another_length(path: Path, wanted: Wanted, dataset: str) -> None:
+    """What lies there is replaced only by what has a checksum."""
+    if wanted.checksum is None and path.is_file():
+        raise CollpressError(
+            f"{path} has {path.stat().st_size} bytes, expected {wanted.bytes}", where=dataset, fix="delete it"
+        )
+
+
+def _fetch(source: UrlSource, wanted: Wanted, path: Path, dataset: str, mine: bool) -> None:
+    hint = by_hand(wanted, path)
+    token = token_of(source, dataset, hint)
+    part = part_of(path) if mine else path.with_name(f".{path.name}.{os.getpid()}.part")
+    come = part.stat().st_size if part.is_file() else 0
+    require_room(path.parent, max(0, source.size - come))
+    transfer, said = Transfer(wanted, part, token), []
     for address in source.addresses:
-        _tell(f"fetching {source.file} ({source.bytes / 1e6:.1f} MB) from {_shown(address)}")
+        size = "" if wanted.bytes is None else f" ({wanted.bytes / 1e6:.1f} MB)"
+        tell(f"fetching {source.file}{size} from {shown(address)}")
         try:
-            _fetch_from(address, source, path)
+            _fetch_from(address, wanted, path, transfer)
             return
         except (requests.RequestException, ValueError) as error:  # the one is an OSError too, the other a bad header
-            reason = _reason(error)
+            why = reason(error)
         except OSError as error:
             raise unwritable(path, error) from None
-        _tell(f"  {reason}")
-        said.append(f"{_shown(address)}: {reason}")
-    there = ""
+        finally:
+            if not mine:
+                transfer.forget()
+        tell(f"  {why}")
+        said.append(f"{shown(address)}: {why}")
+    if part.is_file():
+        said.append(f"{part.stat().st_size} bytes have come; the next try goes on there")
     if path.is_file():
-        there = f"\n    {path}, which is there: {path.stat().st_size} bytes, sha256 {sha256_of(path)}"
+        algorithm = (wanted.checksum or ("sha256", ""))[0]
+        said.append(f"{path}, which is there: {path.stat().st_size} bytes, {algorithm} {digest_of(path, algorithm)}")
     raise CollpressError(
-        f"cannot fetch {source.file}\n    " + "\n    ".join(said) + there,
+        f"cannot fetch {source.file}\n    " + "\n    ".join(said),
         where=dataset,
-        fix=f"try again; without a network, get the file elsewhere and put it at {path}"
-        f" ({source.bytes} bytes, sha256 {source.sha256})",
+        fix=f"try again; without a network, {hint}",
     )
 
 
-def _fetch_from(address: str, source: UrlSource, path: Path) -> None:
-    """Fetch from one address; the file takes its place only when it has the right hash."""
+def _fetch_from(address: str, wanted: Wanted, path: Path, transfer: Transfer) -> None:
+    """Fetch from one address; pooch checks the hash once more and moves the file to its place."""
     pooch.get_logger().setLevel("WARNING")  # it would announce each file in its own words
-    pooch.retrieve(address, f"sha256:{source.sha256}", source.file, path.parent, downloader=_Download(source))
-
-
-class _Refused(requests.RequestException):
-    """What a server sends is not what was asked for."""
-
-
-class _Download:
-    """A downloader for pooch: its own for HTTP, watched for redirections, length, hash and progress."""
-
-    def __init__(self, source: UrlSource) -> None:
-        self._source = source
-
-    def __call__(self, url: str, output_file: str, caller: Any) -> None:
-        with Path(output_file).open("wb") as target:
-            watched = _Watched(target, self._source)
-            self._downloader(url)(url, watched, caller)
-        if watched.count != self._source.bytes:
-            raise _Refused(f"it ended after {watched.count} of {self._source.bytes} bytes")
-        if (found := watched.digest.hexdigest()) != self._source.sha256:
-            raise _Refused(f"wrong checksum: expected sha256 {self._source.sha256}, found {found}")
-
-    def _downloader(self, url: str) -> Any:
-        def follow(response: requests.Response, **_: Any) -> None:
-            if response.is_redirect:
-                target = urljoin(response.url, response.headers["location"])
-                if not may_be_asked(target) or urlsplit(target).scheme != urlsplit(url).scheme:
-                    raise _Refused(f"it redirects to {_shown(target)}, which may not be asked")
-
-        patience = (_CONNECT_S, _SILENCE_S)
-        return pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=patience, hooks={"response": follow})
-
-
-class _Watched:
-    """A file that counts and hashes what is written, tells of it, and takes no more than was promised."""
-
-    def __init__(self, target: BinaryIO, source: UrlSource) -> None:
-        self._target, self._source = target, source
-        self.count, self.digest = 0, hashlib.sha256()
-        self._lines, self._told = max(1, min(_LINES, source.bytes // 10_000_000)), 0
-
-    def write(self, block: bytes) -> int:
-        self.count += len(block)
-        if self.count > self._source.bytes:
-            raise _Refused(f"it sends more than the {self._source.bytes} bytes that the file has")
-        self.digest.update(block)
-        done = self._lines * self.count // self._source.bytes
-        if done > self._told:
-            self._told = done
-            _tell(f"  {self.count / 1e6:.1f} of {self._source.bytes / 1e6:.1f} MB")
-        return self._target.write(block)
-
-    def flush(self) -> None:
-        self._target.flush()
-
-
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def _shown(address: str) -> str:
-    """An address without what may hold a signature or a token."""
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _reason(error: Exception) -> str:
-    """Why a server's answer is of no use, in few words and without the addresses that it was redirected to."""
-    if isinstance(error, _Refused):
-        return one_line(error)
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"HTTP status {error.response.status_code} {one_line(error.response.reason)[:_WORDS]}"
-    if isinstance(error, requests.Timeout):
-        return "no answer in time"
-    cause = _deepest(error)
-    text = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
-    kinds = ((requests.exceptions.ChunkedEncodingError, "broken off: "), (requests.RequestException, ""))
-    prefix = next((prefix for kind, prefix in kinds if isinstance(error, kind)), "a bad header: ")
-    return prefix + (re.sub(r"\?\S+", "?...", one_line(text))[:_WORDS] or type(error).__name__)
-
-
-def _deepest(error: BaseException) -> BaseException:
-    """The error that others were made of; requests and urllib3 wrap each other several times."""
-    candidates = [getattr(error, "reason", None), *error.args, error.__cause__]
-    inner = next((c for c in candidates if isinstance(c, BaseException)), None)
-    return error if inner is None else _deepest(inner)
+    known = None if wanted.checksum is None else ":".join(wanted.checksum)
+    pooch.retrieve(address, known, path.name, path.parent, downloader=transfer)

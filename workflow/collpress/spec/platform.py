@@ -99,6 +99,10 @@ class PlatformFile(Strict):
     limits: Limits
     backends: Backends
     environment: Environment = Field(default={}, description="set for every process that measures")
+    data_roots: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(),
+        description="directories of this machine that may hold files of datasets: an SDRBench copy, for example",
+    )
 
     @model_validator(mode="after")
     def _controls_are_the_librarys(self) -> Self:

@@ -1,4 +1,4 @@
-"""List, describe, prepare and check datasets.
+"""List, describe, prepare, check and cite datasets.
 
 The registry is config/datasets.yaml; a prepared dataset is results/data/ID.bin (little-endian, C order) with its
 sidecar ID.json. Data from outside come with pip from the index that it is configured for, or over HTTPS from the
@@ -6,50 +6,76 @@ addresses that the registry lists; all are checked by sha256. Without a network,
 
   list            every dataset of the registry, and whether it is prepared
   info ID         what a dataset is, where it comes from, its licence and how to cite it
-  get ID...       prepare datasets: fetch or generate, check, write
+  get ID...       prepare datasets: fetch or generate, check, write; --dry-run tells what that would fetch
   verify ID...    check prepared datasets against the registry without changing them
+  cite ID...      how to cite datasets, or those of a campaign, whom to thank, and their licences
 
-example: collpress dataset get colpex/theta synthetic/power-law
+example: collpress dataset get colpex/theta 'synthetic/*'
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from collpress.data.registry import Entry, find, load_registry
+from collpress.data.registry import Entry, find_all, load_registry
 from collpress.data.stock import is_prepared, to_fetch
 from collpress.errors import CollpressError
 
+_COMMANDS = {
+    "list": ("every dataset of the registry, and whether it is prepared", None, ""),
+    "info": ("what a dataset is, its licence and how to cite it", 1, " colpex/theta"),
+    "get": ("prepare datasets: fetch or generate, check, write", "+", " colpex/theta 'isabel/*' --dry-run"),
+    "verify": ("check prepared datasets against the registry", "+", " colpex/theta synthetic/normal"),
+    "cite": ("how to cite datasets, whom to thank, and their licences", "*", " --campaign quick"),
+}
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the four subcommands."""
+    """Add the subcommands."""
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, summary, many in (
-        ("list", "every dataset of the registry, and whether it is prepared", None),
-        ("info", "what a dataset is, its licence and how to cite it", False),
-        ("get", "prepare datasets: fetch or generate, check, write", True),
-        ("verify", "check prepared datasets against the registry", True),
-    ):
-        ids = "" if many is None else " colpex/theta synthetic/normal" if many else " colpex/theta"
+    for name, (summary, many, example) in _COMMANDS.items():
         command = commands.add_parser(
             name,
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=f"example:\n  collpress dataset {name}{ids}",
+            epilog=f"example:\n  collpress dataset {name}{example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if many is not None:
-            command.add_argument("ids", metavar="ID", nargs="+" if many else 1, help="for example colpex/theta")
-        if name in {"list", "info"}:
-            command.add_argument("--json", action="store_true", help="print JSON")
+            command.add_argument("ids", metavar="ID", nargs=many, help="for example colpex/theta, or 'colpex/*'")
+        if name == "get":
+            _configure_get(command)
+        if name == "cite":
+            command.add_argument("--campaign", metavar="NAME", help="the datasets that this campaign uses")
+        command.add_argument("--json", action="store_true", help="print JSON")
         command.add_argument("--registry", type=Path, default=Path("config/datasets.yaml"), metavar="FILE")
         command.add_argument(
             "--results", type=Path, default=Path("results"), metavar="DIR", help="holds data/ and cache/"
         )
+
+
+def _configure_get(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--dry-run", action="store_true", help="tell addresses, sizes, checksums and the disk it takes; fetch nothing"
+    )
+    command.add_argument(
+        "--offline", action="store_true", help="ask no server (also: COLLPRESS_OFFLINE=1); say which file to put where"
+    )
+    command.add_argument(
+        "--from",
+        dest="directories",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="look for the files here first, for example an SDRBench directory; nothing there is changed",
+    )
+    command.add_argument("--platform", metavar="NAME", help="look in the data_roots of this platform, too")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -57,8 +83,13 @@ def run(args: argparse.Namespace) -> int:
     registry = load_registry(args.registry)
     if args.command == "list":
         return _list(registry, args)
-    entries = [find(registry, dataset, args.registry) for dataset in args.ids]
-    return {"info": _info, "get": _get, "verify": _verify}[args.command](entries, args)
+    wanted = args.ids
+    if args.command == "cite" and args.campaign:
+        wanted = [*wanted, *_used(args.campaign, registry)]
+    if not wanted:
+        raise CollpressError("nothing to cite", allowed="ids, or --campaign NAME of one that uses datasets")
+    entries = find_all(registry, wanted, args.registry)
+    return {"info": _info, "get": _get, "verify": _verify, "cite": _cite}[args.command](entries, args)
 
 
 def _list(registry: dict[str, Entry], args: argparse.Namespace) -> int:
@@ -81,20 +112,23 @@ def _list(registry: dict[str, Entry], args: argparse.Namespace) -> int:
 def _state(row: dict[str, Any]) -> str:
     if row["prepared"]:
         return "prepared"
+    if row["source"]["kind"] == "manual":
+        return "to be brought"
     return f"fetch {_megabytes(row['bytes_to_fetch'])}" if row["bytes_to_fetch"] else "to be made"
 
 
 def _info(entries: list[Entry], args: argparse.Namespace) -> int:
-    (entry,) = entries
-    about = _row(entry, args.results)
+    rows = [_row(entry, args.results) for entry in entries]
     if args.json:
-        print(json.dumps(about, indent=1))
+        print(json.dumps(rows[0] if len(rows) == 1 else rows, indent=1))
         return 0
-    about["shape"] = " x ".join(map(str, entry.shape)) + " (slowest axis first)"
-    source = about.pop("source")
-    for key, value in [*about.items(), *((f"source {k}", v) for k, v in source.items())]:
-        for position, line in enumerate(_lines(value)):
-            print(f"{'' if position else key.replace('_', ' '):<22} {line}")
+    for entry, about in zip(entries, rows, strict=True):
+        about["shape"] = " x ".join(map(str, entry.shape)) + " (slowest axis first)"
+        about["sha256"] = entry.sha256 or "recorded when it is prepared"
+        source = about.pop("source")
+        for key, value in [*about.items(), *((f"source {k}", v) for k, v in source.items())]:
+            for position, line in enumerate(_lines(value)):
+                print(f"{'' if position else key.replace('_', ' '):<22} {line}")
     return 0
 
 
@@ -107,28 +141,86 @@ def _lines(value: Any) -> list[str]:
 
 
 def _get(entries: list[Entry], args: argparse.Namespace) -> int:
+    """Prepare all of them; the error at the end names each that could not be had."""
+    if args.dry_run:
+        from collpress.data.outlook import outlook, outlook_text
+
+        told = outlook(entries, args.results)
+        print(json.dumps(told, indent=1) if args.json else outlook_text(told))
+        return 0
+    from collpress.data.access import access
     from collpress.data.prepare import places, prepare  # numpy is not needed to list and describe
 
+    allowed = access(args.offline, [*args.directories, *_roots(args.platform)])
+    made, wrong = [], []
     for entry in entries:
-        made = prepare(entry, args.results)
-        print(f"{entry.id}: {places(entry.id, args.results)[0]}, {made.bytes:,} B, sha256 {made.sha256}", flush=True)
+        try:
+            sidecar = prepare(entry, args.results, allowed)
+        except CollpressError as error:
+            wrong.append(error)
+            continue
+        path = places(entry.id, args.results)[0]
+        made.append({"path": str(path), **sidecar.model_dump(mode="json", by_alias=True)})
+        if not args.json:
+            print(f"{entry.id}: {path}, {sidecar.bytes:,} B, sha256 {sidecar.sha256}", flush=True)
+    if args.json:
+        print(json.dumps(made, indent=1))
+    if len(wrong) == 1 == len(entries):
+        raise wrong[0]
+    if wrong:
+        raise CollpressError("\n".join([f"{len(wrong)} of {len(entries)} datasets could not be had", *map(str, wrong)]))
     return 0
+
+
+def _roots(platform: str | None) -> list[Path]:
+    """The platform's directories of data; one that is not there today is told and left out."""
+    if platform is None:
+        return []
+    from collpress.spec import load_platform
+
+    roots = [Path(root).expanduser() for root in load_platform(platform).data_roots]
+    for root in roots:
+        if not root.is_dir():
+            print(f"{platform}: data_roots: {root} is not there", file=sys.stderr)
+    return [root for root in roots if root.is_dir()]
 
 
 def _verify(entries: list[Entry], args: argparse.Namespace) -> int:
     """Check all of them; the error at the end names each that is not right."""
     from collpress.data.prepare import verify
 
-    wrong = []
+    rows: list[dict[str, Any]] = []
     for entry in entries:
         try:
-            verify(entry, args.results)
-            print(f"{entry.id}: ok")
+            checksum = verify(entry, args.results).checksum
+            rows.append({"id": entry.id, "right": True, "checksum": checksum, "reason": None})
         except CollpressError as error:
-            wrong.append(f"{entry.id}: {error}")
+            rows.append({"id": entry.id, "right": False, "checksum": None, "reason": str(error)})
+    if args.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        for row in (row for row in rows if row["right"]):
+            recorded = " (as recorded when it was first prepared)" if row["checksum"] == "recorded" else ""
+            print(f"{row['id']}: ok{recorded}")
+    wrong = [f"{row['id']}: {row['reason']}" for row in rows if not row["right"]]
     if wrong:
         raise CollpressError("\n".join([f"{len(wrong)} of {len(entries)} datasets are not right", *wrong]))
     return 0
+
+
+def _cite(entries: list[Entry], args: argparse.Namespace) -> int:
+    from collpress.data.citing import bibliography, citations
+
+    found = citations(entries)
+    print(json.dumps(found, indent=1, ensure_ascii=False) if args.json else bibliography(found))
+    return 0
+
+
+def _used(campaign: str, registry: dict[str, Entry]) -> list[str]:
+    from collpress.plan.needs import datasets_needed
+    from collpress.spec import load_campaign
+
+    return datasets_needed(load_campaign(campaign), registry)
 
 
 def _row(entry: Entry, results: Path) -> dict[str, Any]:
@@ -141,10 +233,12 @@ def _row(entry: Entry, results: Path) -> dict[str, Any]:
         "dtype",
         "native_dtype",
         "shape",
+        "ranks",
         "elements",
         "bytes",
         "units",
         "missing",
+        "range",
     )
     row = {key: getattr(entry, key) for key in (*plain, "sha256", "licence", "citation", "acknowledgement")}
     return row | {
