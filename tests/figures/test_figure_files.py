@@ -16,8 +16,8 @@ from synthetic_campaign import Campaign
 from collpress.cli import main
 from collpress.errors import CollpressError
 from collpress.figures.files import write_figure
+from collpress.figures.pictures import read_stamp
 from collpress.figures.registry import ONE_COLUMN, figure_names
-from collpress.figures.stamp import read_stamp
 
 SUFFIXES = ("pdf", "svg", "png", "csv", "json")
 NAMES = [*figure_names(), "coverage-single", "latency-single"]
