@@ -43,8 +43,6 @@ def open_field(dataset: str) -> tuple[Field, Sidecar]:
     if not path.is_file():
         raise CollpressError("not prepared", where=str(path), fix=again)
     described = sidecar.read(path.with_suffix(".json"))
-    if not described.elements:
-        raise CollpressError("the dataset has no value", where=str(path), allowed="at least one")
     size = path.stat().st_size
     if size != described.bytes:
         raise CollpressError(f"{size} bytes, the sidecar says {described.bytes}", where=str(path), fix=again)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import shlex
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy
 
+from collpress import __version__
 from collpress.cards.card import SCHEMA, card, open_field
 from collpress.cards.page import draw
 from collpress.cards.sources import card_sources
@@ -17,9 +20,7 @@ from collpress.cards.words import alternative, caption
 from collpress.figures import style
 from collpress.figures.pictures import Stamp, foot, pictures, replace, sources_digest
 from collpress.layout import ROOT
-from collpress.provenance import git_state, software
-
-_PACKAGES = ("matplotlib", "numpy")
+from collpress.provenance import git_state
 
 
 def write_card(dataset: str, folder: Path, root: Path = ROOT) -> tuple[dict[str, Any], list[Path]]:
@@ -50,7 +51,6 @@ def _stamp(content: dict[str, Any], root: Path) -> Stamp:
     """The provenance of a page; no moment of now is in it."""
     drawn_by = sources_digest(card_sources())
     identity = json.dumps([SCHEMA, content["id"], content["sha256"], drawn_by])
-    found = software()
     return {
         "schema": SCHEMA,
         "id": hashlib.sha256(identity.encode("utf-8")).hexdigest()[:32],
@@ -60,9 +60,9 @@ def _stamp(content: dict[str, Any], root: Path) -> Stamp:
         "sources_sha256": drawn_by,
         "git": git_state(root),
         "software": {
-            "collpress": found["collpress"],
-            "python": found["python"],
-            **{p: found["packages"].get(p) for p in _PACKAGES},
+            "collpress": __version__,
+            "python": f"{platform.python_implementation()} {platform.python_version()}",
+            "numpy": numpy.__version__,
             "matplotlib": matplotlib.__version__,
             "font": style.font(),
         },

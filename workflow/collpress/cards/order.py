@@ -12,7 +12,7 @@ from collpress.cards.field import Field, Patterns, blocks, in_line
 from collpress.cards.patterns import Counts, Tally
 
 PROBABILITIES = (0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999)
-_AT_ONCE = 1 << 24
+_AT_ONCE = 1 << 23
 """Values that are sorted at once."""
 _SIGN = np.uint32(0x8000_0000)
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from collpress.cards import panels
 from collpress.cards.field import Field
 from collpress.cards.pictures import draw_similarity, draw_slice
-from collpress.cards.words import facts, origin, shape_of
+from collpress.cards.words import facts, origin, values_of
 from collpress.figures import style
 
 Card = dict[str, Any]
@@ -92,7 +92,7 @@ def _head(figure: Figure, card: Card) -> None:
             figure, style.DOUBLE - _EDGE, 0.08, mark, fontsize=9, weight="bold", color=style.COLOURS[7], ha="right"
         )
     parts = ", parts along axis 0" if card["ranks"] == "parts" else ""
-    about = f"{shape_of(card)} values, {card['dtype']}, units {card['units']}{parts}; {origin(card)}"
+    about = f"{values_of(card)}, {card['dtype']}, units {card['units']}{parts}; {origin(card)}"
     for i, line in enumerate((card["title"], about)):
         shown = style.shortened(line, 7, style.DOUBLE - 2 * _EDGE - 0.1)
         style.text_at(

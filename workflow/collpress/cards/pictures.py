@@ -51,7 +51,8 @@ def slice_of(field: Field) -> Slice:
         width = min(_FOLD, n)
         rows = line.reals((slice(0, n // width * width),)).reshape(-1, width)
         part = "part 0, " if field.parts else ""
-        return Slice(rows, f"{part}first {rows.size:,} values", f"{width} values a row", "row")
+        said = f"first {rows.size:,} values" if rows.size < field.bits.size else "all values"
+        return Slice(rows, part + said, f"place in a row of {width}", "row")
     at = [n // 2 for n in field.shape[:-2]]
     steps = _steps(*field.shape[-2:])
     chosen = tuple(slice(i, i + 1) for i in at) + tuple(slice(None, None, k) for k in steps)
@@ -89,7 +90,7 @@ def draw_slice(figure: Figure, axes: Axes, bar: Axes, field: Field, card: Card) 
     colours = colormaps["RdBu_r" if both else "cividis"].with_extremes(bad=_NO_VALUE)
     scale = Normalize(low, high)
     rows, columns = values.shape
-    square = max(rows, columns) <= 3 * min(rows, columns)
+    square = max(rows, columns) <= 2 * min(rows, columns)
     axes.imshow(values, cmap=colours, norm=scale, aspect="auto", interpolation="nearest")
     if square:
         _square(axes, bar, rows / columns)
@@ -112,7 +113,7 @@ def _square(axes: Axes, bar: Axes, height: float) -> None:
 def _indices(axes: Axes, shown: Slice) -> None:
     """Ticks count points of the data, not of the picture."""
     for axis, every in ((axes.xaxis, shown.steps[1]), (axes.yaxis, shown.steps[0])):
-        axis.set_major_locator(MaxNLocator(3, integer=True))
+        axis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=1))
         axis.set_major_formatter(FuncFormatter(lambda v, _, k=every: f"{int(v) * k:,}"))
 
 

@@ -29,7 +29,8 @@ def spectrum_part(values: Field, part: dict[str, Any]) -> dict[str, Any] | None:
     tile loses its mean and is weighted by a Hann window along each axis; power is such that independent values of
     variance 1 have power 1 everywhere. What is not usable counts as the mean of the data. `frequency` is in cycles a
     grid length, the mean over the modes of a shell. `slope` is that of log power over log frequency by least squares
-    over the shells; `energy_slope` is of the energy of a shell, which counts its modes: + number of axes − 1.
+    over the shells; in a short line, of one tile, the shells of few modes make it too flat by about 0.1. `energy_slope`
+    is of the energy of a shell, which counts its modes: + number of axes − 1.
     """
     axes = _axes(values)
     if not axes or not part["std"]:

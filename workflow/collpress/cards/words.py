@@ -35,6 +35,11 @@ def shape_of(card: Card) -> str:
     return " × ".join(f"{n:,}" for n in card["shape"])
 
 
+def values_of(card: Card) -> str:
+    """`6 × 10 values`."""
+    return f"{shape_of(card)} value{'' if card['elements'] == 1 else 's'}"
+
+
 def unit(card: Card) -> str:
     """` [K]`, and nothing for numbers without a unit."""
     return "" if card["units"] in {"", "1"} else f" [{card['units']}]"
@@ -67,7 +72,7 @@ def facts(card: Card) -> list[tuple[str, str]]:
         ("subnormal", share(values["subnormal"], n)),
         ("distinct values", f"{values['distinct']:,}"),
         ("most frequent", f"{number(common['value'])}: {share(common['count'], n)}"),
-        ("too small for float16", share(bits["float16"]["subnormal"], n)),
+        ("below float16", share(bits["float16"]["subnormal"], n)),
         ("as bfloat16", f"{bits['bfloat16_entropy']:.2f} of 16 bits"),
         ("seems to be", ", ".join(looks(card)) or ("no narrower type" if n else "–")),
     ]
@@ -87,9 +92,9 @@ def facts(card: Card) -> list[tuple[str, str]]:
 def looks(card: Card) -> list[str]:
     """What the bits tell of the values' origin."""
     found = card["looks"]
-    out = []
     if card["values"]["distinct"] == 1:
-        out.append("constant")
+        return ["constant"]
+    out = []
     if found["widened_from"]:
         out.append(f"widened {found['widened_from']}")
     if found["step"] is not None:
@@ -136,7 +141,7 @@ def alternative(card: Card) -> str:
     slope = f" Slope of the power spectrum: {number(spectrum['slope'], 3)}." if spectrum else ""
     estimate = f" Lorenzo estimate at {card['lorenzo']['bound']}: {', '.join(lorenzo)}." if lorenzo else ""
     return (
-        f"Page of plots of {card['id']} ({origin(card)}, {shape_of(card)} values in {card['units']}): a slice as a "
+        f"Page of plots of {card['id']} ({origin(card)}, {values_of(card)} in units of {card['units']}): a slice as a "
         f"picture, histograms, entropies of bytes and exponents, unused mantissa bits, power spectrum, autocorrelation "
         f"and compressibility. {said}.{estimate}{slope}"
     )
