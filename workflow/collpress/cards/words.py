@@ -136,7 +136,10 @@ def caption(card: Card) -> str:
 def alternative(card: Card) -> str:
     """The page for those who cannot see it."""
     said = "; ".join(f"{name}: {value}" for name, value in facts(card))
-    lorenzo = [f"{p['axes']} axes {number(p['bits_per_value'], 3)} bits a value" for p in card["lorenzo"]["predictors"]]
+    lorenzo = [
+        f"{p['axes']} {'axis' if p['axes'] == 1 else 'axes'} {number(p['bits_per_value'], 3)} bits a value"
+        for p in card["lorenzo"]["predictors"]
+    ]
     spectrum = card["spectrum"]
     slope = f" Slope of the power spectrum: {number(spectrum['slope'], 3)}." if spectrum else ""
     estimate = f" Lorenzo estimate at {card['lorenzo']['bound']}: {', '.join(lorenzo)}." if lorenzo else ""
