@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from arrays import card_of, field, normal, uniform
-from conftest import Prepare, prepared
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from prepared_datasets import Prepare, prepared
 
 from collpress.cards.files import write_card
 from collpress.cards.page import draw

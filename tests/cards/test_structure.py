@@ -22,7 +22,7 @@ ROUNDED = 1e-8
 """Relative: a card keeps nine digits."""
 
 
-@pytest.fixture(params=[1 << 20, 50])
+@pytest.fixture(params=[1 << 20, 50, 5])
 def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same numbers must come from one block and from many."""
     monkeypatch.setattr(fields.blocks, "__defaults__", (-1, request.param))
