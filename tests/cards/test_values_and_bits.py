@@ -93,6 +93,11 @@ def test_quantiles_distinct_values_and_the_most_frequent_one_are_numpys_however_
     assert found.most_common == float(most[counts.argmax()].view(np.float32))
 
 
+def test_the_skewness_of_a_bernoulli_distribution_is_found_at_any_scale() -> None:
+    values = card_of(np.repeat([0.0, 10.0], [300, 100]))["values"]
+    assert values["skewness"] == pytest.approx((1 - 2 * 0.25) / math.sqrt(0.25 * 0.75), rel=ROUNDED)
+
+
 def test_special_values_are_counted_and_left_out() -> None:
     values = np.array([1, 2, 3, np.nan, np.nan, np.inf, -np.inf, 0, -0.0, 1e-40, 1e35, 1e35, 1e35], dtype=np.float32)
     made = card_of(values, missing=1e35)["values"]
@@ -125,7 +130,7 @@ def test_values_that_were_bfloat16_float16_or_tf32_are_told_and_one_value_that_w
     }
     for name, made in narrow.items():
         assert looks(made)["widened_from"] == name
-        made[1234] = np.float32(1.0000001)
+        made[1234] = np.float32(1 + 2**-11)  # ends in 12 zeros, one fewer than float16 leaves
         assert looks(made)["widened_from"] is None
 
 
