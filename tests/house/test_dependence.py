@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "cube": {"records", "analysis", "provenance"},
     "findings": {"analysis", "cube"},
     "figures": {"analysis", "cube", "provenance"},
+    "cards": {"data", "figures", "provenance"},
     "doctor": {"spec", "plan", "execute", "provenance"},
     "dossier": {"plan", "records", "execute", "analysis"},
 }

@@ -27,6 +27,8 @@ def test_the_campaign_ends_with_a_cube_and_figures_and_every_point_ok(checkout: 
         assert {"plain", "squeezed"} <= set(cube.children)
     for suffix in SUFFIXES:
         assert (results / "figures" / f"coverage.{suffix}").stat().st_size > 0
+    for suffix in ("json", "pdf", "svg", "png"):
+        assert (checkout.root / "results/cards/synthetic" / f"normal.{suffix}").stat().st_size > 0
     assert json.loads((results / "summary.json").read_text(encoding="utf-8"))["counts"]["planned"] == 6
     assert {row["status"] for row in checkout.records()} == {"ok"}
 
@@ -59,6 +61,15 @@ def test_editing_a_figure_module_redraws_that_figure_in_both_widths_only(checkou
     figures = {Path(name).name for name in changed if "/figures/" in name}
     assert figures == {f"{name}.{suffix}" for name in ("latency", "latency-single") for suffix in SUFFIXES}
     assert not any(name.endswith(("cube.nc", "receipt.json", "build.json", ".jsonl")) for name in changed)
+
+
+def test_editing_a_module_of_the_cards_makes_the_cards_anew_and_nothing_else(checkout: Checkout) -> None:
+    before = checkout.times()
+    checkout.edit("workflow/collpress/cards/channels.py", "OUTLIER = 4.0", "OUTLIER = 5.0")
+    assert checkout.run().returncode == 0
+    changed = {name for name, time in checkout.times().items() if before.get(name) != time}
+    assert changed == {f"results/cards/synthetic/normal.{suffix}" for suffix in ("json", "pdf", "svg", "png")}
+    checkout.edit("workflow/collpress/cards/channels.py", "OUTLIER = 5.0", "OUTLIER = 4.0")
 
 
 def test_a_new_message_size_runs_only_the_new_points(checkout: Checkout) -> None:

@@ -17,6 +17,9 @@ RESULTS = Path("results")
 DATA = RESULTS / "data"
 """Prepared datasets."""
 
+CARDS = RESULTS / "cards"
+"""What they look like."""
+
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
@@ -34,6 +37,11 @@ def platform_file(platform: str) -> Path:
 def dataset_file(dataset: str) -> Path:
     """The prepared values of a dataset; its sidecar has the same name and ends in `.json`."""
     return DATA / f"{dataset}.bin"
+
+
+def card_file(dataset: str) -> Path:
+    """The card of a dataset; its page has the same name and ends in `.pdf`, `.svg`, `.png`."""
+    return CARDS / f"{dataset}.json"
 
 
 def build_record(platform: str) -> Path:

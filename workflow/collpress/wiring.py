@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from collpress.cards.sources import card_sources
 from collpress.codecs.zfp import libraries
 from collpress.data import sidecar
 from collpress.data.access import DATA_ROOTS
 from collpress.data.registry import Entry, load_registry
 from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_module, figure_sources
-from collpress.layout import Places, build_record, campaign_file, dataset_file, platform_file
+from collpress.layout import DATA, Places, build_record, campaign_file, card_file, dataset_file, platform_file
 from collpress.plan.needs import datasets_needed, plugin_directories, refuse_unknown_plugins
 from collpress.provenance.machine import allowed_cpus, machine_key
 from collpress.spec import Campaign, load_campaign, load_platform
@@ -59,6 +60,14 @@ class Wiring:
         """Sidecars of the datasets that the campaign uses."""
         needed = [name for name in datasets_needed(self._campaign, self._registry) if name not in self._without]
         return [str(dataset_file(name).with_suffix(".json")) for name in needed]
+
+    def cards(self) -> list[str]:
+        """The cards of the same datasets."""
+        return [str(card_file(Path(name).relative_to(DATA).with_suffix("").as_posix())) for name in self.datasets()]
+
+    def card_sources(self) -> list[str]:
+        """The modules that a card depends on: editing one makes the cards anew, and nothing else."""
+        return [os.path.relpath(path) for path in card_sources()]
 
     def without_arguments(self) -> str:
         """The datasets that could not be had, as quoted arguments of `collpress inventory`."""

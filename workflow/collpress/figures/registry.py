@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -56,13 +56,18 @@ def width_of(name: str) -> Width:
 
 def figure_sources(name: str) -> list[Path]:
     """The figure's module and all that it imports of figures, analysis and cube: editing one redraws it."""
+    return modules_behind([figure_module(name), *(_FIGURES / file for file in _ALWAYS)], _ROOMS)
+
+
+def modules_behind(modules: Iterable[Path], rooms: Collection[str]) -> list[Path]:
+    """These modules and all that they import of some rooms, directly or not; sorted."""
     found: set[Path] = set()
-    waiting = [figure_module(name), *(_FIGURES / file for file in _ALWAYS)]
+    waiting = list(modules)
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += _imports(path)
+            waiting += _imports(path, rooms)
     return sorted(found)
 
 
@@ -77,8 +82,8 @@ def _defines_draw(path: Path) -> bool:
     return any(isinstance(node, ast.FunctionDef) and node.name == "draw" for node in _parsed(path).body)
 
 
-def _imports(path: Path) -> list[Path]:
-    """Modules of our rooms that `path` imports, at any depth of its text."""
+def _imports(path: Path, rooms: Collection[str]) -> list[Path]:
+    """Modules of these rooms that `path` imports, at any depth of its text."""
     names: set[str] = set()
     for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -86,7 +91,7 @@ def _imports(path: Path) -> list[Path]:
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
     paths = [_PACKAGE.joinpath(*n.split(".")[1:]).with_suffix(".py") for n in names if n.startswith("collpress.")]
-    return [p for p in paths if p.is_file() and p.parent.name in _ROOMS]
+    return [p for p in paths if p.is_file() and p.parent.name in rooms]
 
 
 def _parsed(path: Path) -> ast.Module:

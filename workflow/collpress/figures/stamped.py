@@ -12,7 +12,7 @@ from collpress.errors import CollpressError
 
 
 def read_stamp(path: Path) -> dict[str, Any]:
-    """What `stamp.metadata` put into a PNG, SVG or PDF.
+    """What `pictures` put into a PNG, SVG or PDF.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def read_stamp(path: Path) -> dict[str, Any]:
         content = json.loads(text or "")
     except ValueError:
         content = None
-    if not isinstance(content, dict) or "figure" not in content:
+    if not isinstance(content, dict) or "command" not in content:
         raise CollpressError("no provenance inside", where=str(path), fix="only figures drawn by collpress carry it")
     return content
 

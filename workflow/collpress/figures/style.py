@@ -179,9 +179,14 @@ def axes_at(figure: Figure, left: float, top: float, width: float, height: float
 
 def height_of(axes: Axes) -> float:
     """Height of axes in inches, for placing text at a distance that does not depend on it."""
+    return float(axes.get_position().height * figure_of(axes).get_size_inches()[1])
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes are on."""
     figure = axes.get_figure(root=True)
     assert figure is not None
-    return float(axes.get_position().height * figure.get_size_inches()[1])
+    return figure
 
 
 def text_at(figure: Figure, left: float, top: float, text: str, **kwargs: object) -> None:
