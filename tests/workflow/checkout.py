@@ -49,7 +49,7 @@ class Checkout:
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=300,
+            timeout=600,
         )
 
     def command(self, campaign: str) -> list[str]:
