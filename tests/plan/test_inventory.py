@@ -165,7 +165,10 @@ def test_the_plan_says_what_runs_what_is_cut_and_what_is_impossible(house: House
     assert len(plan["points"]) == 6
     [impossible] = [p for p in plan["points"] if p["unsupported"]]
     assert (impossible["key"], impossible["batch"]) == (None, None)
-    assert impossible["unsupported"] == "made/field has 100 elements; 2 ranks need 2048 (data are never repeated)"
+    assert (
+        impossible["unsupported"]
+        == "made/field has 100 elements; 2 ranks need 2048 (data are never repeated, unless wrap says how)"
+    )
     [cut] = plan["excluded"]
     assert (cut["experiment"], cut["factors"]["codec"], cut["why"]) == ("packed", "none", "not today")
 

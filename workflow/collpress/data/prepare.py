@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from collpress.data import download, sidecar, web
+from collpress.data.bfloat16 import widened
 from collpress.data.generate import generate
 from collpress.data.readers import netcdf, pp, raw
 from collpress.data.registry import Entry
@@ -21,7 +23,8 @@ from collpress.data.stock import to_fetch
 from collpress.errors import CollpressError
 from collpress.files import require_room, sha256_of, write_atomically
 
-Values = npt.NDArray[np.float32]
+Values = npt.NDArray[Any]
+"""float32 numbers, or the bits of bfloat16 numbers (uint16)."""
 
 
 def places(dataset: str, results: Path) -> tuple[Path, Path]:
@@ -53,7 +56,13 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
         raise CollpressError(
             f"the shape is {list(values.shape)}", where=entry.id, allowed=f"{list(entry.shape)}, as the registry says"
         )
-    little = np.ascontiguousarray(values, dtype="<f4")
+    if values.dtype.itemsize != entry.itemsize:
+        raise CollpressError(
+            f"the values have {values.dtype.itemsize} bytes each",
+            where=entry.id,
+            allowed=f"{entry.dtype}, as registered",
+        )
+    little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     made = _described(entry, little, missing_value)
     if made.sha256 != entry.sha256:
         raise CollpressError(
@@ -95,7 +104,7 @@ def unique_bytes(values: Values) -> int:
     The length of the shortest run of which the values are two or more copies (the last one may be cut), or all of their
     bytes when there is none. Bit patterns are compared. It finds tiling; it says nothing about values that occur often.
     """
-    bits = values.reshape(-1).view(np.uint32)
+    bits = values.reshape(-1).view(np.uint16 if values.itemsize == 2 else np.uint32)
     n = bits.size
     # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
     # gives the candidates.
@@ -107,7 +116,7 @@ def unique_bytes(values: Values) -> int:
     return int(values.nbytes)
 
 
-def _repeats(bits: npt.NDArray[np.uint32], shift: int, piece: int = 1 << 14) -> bool:
+def _repeats(bits: Values, shift: int, piece: int = 1 << 14) -> bool:
     later, earlier = bits[shift:], bits[: bits.size - shift]
     starts = range(0, later.size, piece)
     return all(np.array_equal(later[i : i + piece], earlier[i : i + piece]) for i in starts)
@@ -137,7 +146,8 @@ def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
     return netcdf.read(path, entry.url.netcdf.variable)
 
 
-def _described(entry: Entry, values: Values, missing_value: float | None) -> Sidecar:
+def _described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
+    values = widened(stored) if stored.dtype.kind == "u" else stored
     usable = np.isfinite(values)
     if missing_value is not None:
         usable &= values != np.float32(missing_value)
@@ -152,8 +162,8 @@ def _described(entry: Entry, values: Values, missing_value: float | None) -> Sid
     kept = values[usable] if count else values
     return _declared(entry).model_copy(
         update={
-            "sha256": hashlib.sha256(values.data).hexdigest(),
-            "unique_bytes": unique_bytes(values),
+            "sha256": hashlib.sha256(stored.data).hexdigest(),
+            "unique_bytes": unique_bytes(stored),
             "minimum": float(kept.min()) if kept.size else None,
             "maximum": float(kept.max()) if kept.size else None,
             "missing": Missing(value=missing_value, count=count) if count else None,
@@ -169,6 +179,8 @@ def _declared(entry: Entry) -> Sidecar:
         title=entry.title,
         dtype=entry.dtype,
         shape=entry.shape,
+        ranks=entry.ranks,
+        parts=entry.parts,
         elements=entry.elements,
         bytes=entry.bytes,
         sha256=entry.sha256,

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
+from collpress.data.sidecar import ITEM_BYTES
 from collpress.data.sources import GeneratorSource, PypiSource, Sha256, Size, UrlSource
 from collpress.errors import CollpressError, did_you_mean
 from collpress.spec.document import Document, read_document
@@ -34,9 +35,14 @@ class Entry(Strict):
     pypi: PypiSource | None = None
     url: UrlSource | None = None
     generator: GeneratorSource | None = None
-    dtype: Literal["float32"]
+    dtype: Literal["float32", "bfloat16"]
+    """Of the prepared values. bfloat16 values take 2 bytes; ranks send them as float32, which holds them exactly."""
     native_dtype: str = "float32"
+    """What the values were before anybody converted them."""
     shape: Annotated[tuple[Size, ...], Field(min_length=1)]
+    ranks: Literal["slices", "parts"] = "slices"
+    """What a rank sends: its slice of the whole field, or its own part of it (a time step, a capture): the slowest axis
+    counts them."""
     units: str
     missing: Literal["refuse", "keep"] = "refuse"
     sha256: Sha256
@@ -63,9 +69,19 @@ class Entry(Strict):
         return math.prod(self.shape)
 
     @property
+    def itemsize(self) -> int:
+        """Bytes of one prepared value."""
+        return ITEM_BYTES[self.dtype]
+
+    @property
     def bytes(self) -> int:
         """Of the prepared values."""
-        return 4 * self.elements
+        return self.itemsize * self.elements
+
+    @property
+    def parts(self) -> int | None:
+        """How many ranks have a part of their own; None where ranks send slices."""
+        return self.shape[0] if self.ranks == "parts" else None
 
     @property
     def synthetic(self) -> bool:

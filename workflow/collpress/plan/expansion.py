@@ -211,6 +211,8 @@ class _Sweep:
         codec = self.offer.codec(str(factors["codec"])) if self.offer else None
         if factors["codec"] == "none" or (codec is not None and not codec.takes_bound):
             factors["error_bound"] = "none"
+        if factors["dataset"] == "pattern":
+            factors["wrap"] = "none"
         return factors
 
     def _rows(self, row: Mapping[str, Value]) -> list[Row]:

@@ -119,7 +119,7 @@ def registered_datasets() -> dict[str, Dataset]:
     """All datasets of the registry as they will be once prepared."""
     entries = load_registry(REGISTRY)
     return {
-        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256, e.bytes)
+        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256, e.bytes, e.parts)
         for name, e in entries.items()
     }
 
@@ -160,6 +160,7 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
             values.as_posix(),
             sidecar["sha256"],
             int(sidecar["unique_bytes"]),
+            sidecar.get("parts"),
         )
     return found
 

@@ -141,6 +141,7 @@ def _row(entry: Entry, results: Path) -> dict[str, Any]:
         "dtype",
         "native_dtype",
         "shape",
+        "ranks",
         "elements",
         "bytes",
         "units",
