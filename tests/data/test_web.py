@@ -16,7 +16,8 @@ import requests
 from webserver import Answer, WebServer
 
 from collpress.data import web
-from collpress.data.sources import RawValues, UrlSource
+from collpress.data.formats import RawValues
+from collpress.data.sources import UrlSource
 from collpress.errors import CollpressError
 
 CONTENT = np.random.Generator(np.random.Philox(5)).bytes(300_000)

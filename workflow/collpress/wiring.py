@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from collpress.codecs.zfp import libraries
-from collpress.data.registry import Entry, load_registry
+from collpress.data.registry import Entry, find, load_registry
 from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_module, figure_sources
 from collpress.layout import Places, build_record, campaign_file, dataset_file, platform_file
@@ -41,7 +41,7 @@ class Wiring:
     """One campaign on one platform, as the rules see it."""
 
     def __init__(self, campaign: str, platform: str, without: str = "") -> None:
-        """`without`: datasets that could not be had, separated by commas."""
+        """`without`: public ids of datasets that could not be had, separated by commas."""
         self._without = without.split(",") if without else []
         self.campaign_name, self.platform_name = campaign, platform
         self.campaign_path, self.platform_path = str(campaign_file(campaign)), str(platform_file(platform))
@@ -54,8 +54,8 @@ class Wiring:
 
     def datasets(self) -> list[str]:
         """Sidecars of the datasets that the campaign uses."""
-        needed = [name for name in datasets_needed(self._campaign, self._registry) if name not in self._without]
-        return [str(dataset_file(name).with_suffix(".json")) for name in needed]
+        needed = (self._registry[name].public_id for name in datasets_needed(self._campaign, self._registry))
+        return [str(dataset_file(name).with_suffix(".json")) for name in needed if name not in self._without]
 
     def without_arguments(self) -> str:
         """The datasets that could not be had, as quoted arguments of `collpress inventory`."""
@@ -70,7 +70,7 @@ class Wiring:
         return _digest(self._entry(wildcards).model_dump(mode="json"))
 
     def _entry(self, wildcards: Any) -> Entry:
-        return self._registry[str(wildcards.dataset)]
+        return find(self._registry, str(wildcards.dataset), REGISTRY)
 
     def native_sources(self) -> list[str]:
         """All that the core and the project's plugins are built from."""

