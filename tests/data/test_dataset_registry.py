@@ -154,7 +154,9 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
         ),
         pytest.param(_entry(lambda e: e.update(shape=[])), "tiny/theta.shape", "at least 1", id="no-shape"),
         pytest.param(_entry(lambda e: e.update(dtype="float16")), "tiny/theta.dtype", "float32", id="dtype"),
-        pytest.param(_entry(lambda e: e.pop("pypi")), "tiny/theta", "give one of pypi, url, generator and local", id="no-source"),
+        pytest.param(
+            _entry(lambda e: e.pop("pypi")), "tiny/theta", "give one of pypi, url, generator and local", id="no-source"
+        ),
         pytest.param(
             _entry(lambda e: e["pypi"].update(member="../../etc/passwd")), "pypi.member", "without ..", id="traversal"
         ),
@@ -193,7 +195,9 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
         pytest.param(_add_url(file="../wind.f32"), "tiny/wind.url.file", "pattern", id="url-file-outside"),
         pytest.param(_add_url(file=".wind.lock"), "tiny/wind.url.file", "pattern", id="url-file-hidden"),
         pytest.param(_add_url(raw=None), "tiny/wind.url", "give one of raw, netcdf, pp, npy", id="no-format"),
-        pytest.param(_add_url(netcdf={"variable": "U"}), "tiny/wind.url", "give one of raw, netcdf, pp, npy", id="two-formats"),
+        pytest.param(
+            _add_url(netcdf={"variable": "U"}), "tiny/wind.url", "give one of raw, netcdf, pp, npy", id="two-formats"
+        ),
         pytest.param(
             _add_url(raw={"byte_order": "litle"}), "url.raw.byte_order", 'did you mean "little"', id="byte-order"
         ),

@@ -152,6 +152,25 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     return House(root)
 
 
+def test_nothing_that_is_made_knows_the_name_of_a_private_dataset(house: House) -> None:
+    registry = json.loads((house.root / "config/datasets.yaml").read_text(encoding="utf-8"))["datasets"]["made/field"]
+    house.write("config/datasets.yaml", {"schema": 1, "datasets": {"lab/secret": registry | {"private": True}}})
+    for suffix in ("bin", "json"):
+        made = house.root / f"results/data/made/field.{suffix}"
+        made.rename(house.root / f"results/data/private-00000000.{suffix}")
+    path = house.root / "config/campaigns/mini.yaml"
+    text = path.read_text(encoding="utf-8").replace("made/field", "lab/secret")
+    condition = """'codec == "none" and dataset == "lab/secret"'"""
+    path.write_text(text.replace('codec == "none", because: not today', condition), encoding="utf-8")
+    house.take()
+    plan = house.read(house.places.points)
+    assert {p["factors"]["dataset"] for p in plan["points"]} == {"pattern", "private-00000000"}
+    assert plan["excluded"][0]["why"].endswith('dataset == "private-00000000"')
+    found = [path for path in (house.root / "results").rglob("*") if path.is_file()]
+    assert not [path for path in found if b"secret" in path.read_bytes() or "secret" in path.name]
+    assert any(b"results/data/private-00000000.bin" in path.read_bytes() for path in found)
+
+
 def test_the_plan_says_what_runs_what_is_cut_and_what_is_impossible(house: House) -> None:
     house.take()
     plan = house.read(house.places.points)

@@ -105,3 +105,18 @@ def test_how_the_same_bytes_are_served_is_part_of_the_key(
     monkeypatch.setitem(serving._AMPLITUDE, "float32", 0.5)
     keys.append(key(SLICED))
     assert len(set(keys)) == 4
+
+
+def test_a_private_dataset_has_its_public_name_behind_the_plan(write: Any, platform: Platform, offer: Offer) -> None:
+    datasets = {"lab/secret": replace(SLICED, id="private-01234567"), "captures/grad": CAPTURED}
+    campaign = write(
+        "matrix: {dataset: ['lab/*', captures/grad], message_bytes: [8, 4Ki]}, "
+        'exclude: [{when: dataset == "lab/secret" and message_bytes == 8}]'
+    )
+    expansion = expand(campaign, platform, datasets, offer)
+    told = [(p.factors["dataset"], p.unsupported) for p in expansion.points]
+    assert [name for name, _ in told] == ["private-01234567", "captures/grad", "captures/grad"]
+    assert str(told[0][1]).startswith("private-01234567 has 1000 elements")
+    (cut,) = expansion.excluded
+    assert cut.factors["dataset"] == "private-01234567"
+    assert cut.why == 'exclude: dataset == "private-01234567" and message_bytes == 8'

@@ -16,7 +16,7 @@ RANK = "{rank}"
 def matching(pattern: str) -> list[Path]:
     """The files that a pattern with `{rank}` stands for, by rank; `*` and `?` may stand elsewhere in it.
 
-    Errors: no `{rank}`, or several; no file; two files of one rank; a rank without a file.
+    Errors: no `{rank}`, or several; fewer than two files; two files of one rank; a rank without a file.
     """
     if pattern.count(RANK) != 1:
         raise CollpressError(f'"{pattern}" has not one {RANK}', allowed=f"for example dumps/grad-rank{RANK}.bin")
@@ -29,6 +29,8 @@ def matching(pattern: str) -> list[Path]:
     ]
     if not ranks:
         raise CollpressError("no file matches", where=pattern, allowed=f"{RANK} stands for a whole number")
+    if len(ranks) == 1:
+        raise CollpressError(f"one file matches, {ranks[0][1]}", where=pattern, fix="name it without a pattern")
     return _in_order(ranks, pattern)
 
 

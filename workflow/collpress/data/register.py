@@ -228,7 +228,7 @@ def _spread(values: Any, dtype: str) -> float:
 
 def _file(path: Path) -> dict[str, Any]:
     """A file as it is now; inside the checkout by its place there, so that the checkout may move."""
-    whole, here = path.absolute(), Path.cwd()
+    whole, here = path.resolve(), Path.cwd().resolve()
     place = whole.relative_to(here) if whole.is_relative_to(here) else whole
     return {"path": place.as_posix(), "bytes": path.stat().st_size, "sha256": sha256_of(path)}
 

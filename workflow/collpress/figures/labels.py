@@ -43,6 +43,8 @@ def factor(name: str, value: Any) -> str:
         return "no codec" if value == "none" else str(value)
     if name == "error_bound":
         return "" if value == "none" else str(value)
+    if name == "wrap":
+        return "" if value == "none" else f"wrapped: {value}"
     known = {"collective", "dtype", "op"}
     return str(value) if name in known else f"{name.replace('_', ' ')} {value}"
 

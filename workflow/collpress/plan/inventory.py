@@ -38,7 +38,7 @@ def take_inventory(
 
     Parameters
     ----------
-    without : public ids of datasets that could not be had; their points are planned as failed, so that all others can run.
+    without : public ids of datasets that could not be had; their points are planned as failed, all others can run.
 
     Returns the expansion, the plan, and the files that changed.
 

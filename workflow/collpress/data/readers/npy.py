@@ -29,4 +29,5 @@ def as_said(values: npt.NDArray[np.generic], form: NpyArray, where: str) -> Stor
         return of_array(values)
     if values.dtype.kind not in "uiV" or values.dtype.itemsize != 2:
         raise CollpressError(f"the values are {values.dtype}", where=where, allowed="16-bit words for bits: bfloat16")
-    return Stored(values.view(values.dtype.newbyteorder("=") if values.dtype.kind == "V" else values.dtype), form.bits)
+    order = ">" if values.dtype.str.startswith(">") else "<"
+    return Stored(values.view(f"{order}u2"), form.bits)

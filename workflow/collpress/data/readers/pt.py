@@ -93,6 +93,13 @@ def read(path: Path, form: Tensors) -> Stored:
         ) from None
     found = dict(_tensors(content, ""))
     names = chosen(list(found), form.tensors, str(path))
+    for name in names:
+        values = found[name].values
+        repeats = any(stride == 0 and n > 1 for n, stride in zip(values.shape, values.strides, strict=True))
+        if repeats or values.nbytes > path.stat().st_size:
+            raise CollpressError(
+                f"the tensor {name} repeats its storage (expanded)", where=str(path), fix="save tensor.contiguous()"
+            )
     return joined([found[name] for name in names], names, path)
 
 
@@ -145,8 +152,6 @@ def _rebuilt(storage: Any, offset: Any, shape: Any, strides: Any, *unused: Any) 
     last = offset + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
     if math.prod(shape) and last >= storage.values.size:
         raise ValueError("a tensor reaches beyond its storage")
-    if math.prod(shape) > storage.values.size:
-        raise _Refused("a tensor repeats its storage (expanded); save a copy: tensor.contiguous()")
     size = storage.values.itemsize
     view = np.lib.stride_tricks.as_strided(
         storage.values[offset:], tuple(shape), tuple(stride * size for stride in strides), writeable=False
