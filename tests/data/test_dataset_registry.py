@@ -29,10 +29,16 @@ def test_the_shipped_registry_has_every_field_and_every_generator() -> None:
     registry = load_registry(SHIPPED)
     expected = {"colpex/theta", "colpex/pressure"} | {f"synthetic/{name}" for name in names()}
     expected |= {f"isabel/{name}" for name in ISABEL | {f"{name}-log10" for name in LOGARITHMS}}
-    expected |= {f"katrina/{name}" for name in KATRINA}
+    expected |= {f"katrina/{name}" for name in KATRINA} | {"uk-hires/theta", "minilm/encoder"}
     assert set(registry) == expected
     assert all(entry.id == dataset for dataset, entry in registry.items())
-    assert {e.pypi.pp.stash for e in registry.values() if e.pypi} == {4, 408}
+    assert {e.pypi.pp.stash for e in registry.values() if e.pypi and e.pypi.pp} == {4, 408}
+
+
+def test_what_was_quantised_before_says_so() -> None:
+    entry = load_registry(SHIPPED)["uk-hires/theta"]
+    assert "quantised" in entry.title
+    assert str(entry.note).startswith("Pre-quantised: ")
 
 
 def test_each_shipped_entry_has_its_own_checksum_and_a_licence_whose_file_exists() -> None:
