@@ -105,6 +105,19 @@ def test_bfloat16_and_float16_are_told_by_their_native_dtype(here: Path) -> None
     assert list(load_registry(Path("config/datasets.yaml"))) == ["mine/a", "mine/b", "mine/c"]
 
 
+def test_an_entry_tells_what_its_values_were_and_are(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("b.npy", FIELD.astype("f2"))
+    assert register("mine/b", "b.npy") == 0
+    home = Path("config/datasets.d/mine.yaml")
+    right = home.read_text(encoding="utf-8")
+    home.write_text(right.replace("native_dtype: float16", "native_dtype: float32"), encoding="utf-8")
+    assert main(["dataset", "get", "mine/b"]) == 2
+    assert "native_dtype should be float16, the registry says float32" in capsys.readouterr().err
+    home.write_text(right.replace("dtype: float32", "dtype: bfloat16"), encoding="utf-8")
+    assert main(["dataset", "get", "mine/b"]) == 2
+    assert "dtype should be float32, the registry says bfloat16" in capsys.readouterr().err
+
+
 def test_a_variable_of_a_netcdf_file(here: Path) -> None:
     with netCDF4.Dataset("run.nc", "w") as content:
         for name, size in zip("tyx", FIELD.shape, strict=True):

@@ -169,6 +169,19 @@ def test_wrapped_integers_and_doubles_come_back_too(core: Core, tmp_path: Path) 
         np.testing.assert_array_equal(np.frombuffer(written, values.dtype), np.pad(values, (0, 199), mode="symmetric"))
 
 
+def test_ties_are_rounded_to_the_even_bfloat16(core: Core, tmp_path: Path) -> None:
+    """So many perturbed ones that some lie in the middle between two bfloat16 numbers."""
+    path, count = tmp_path / "one.bin", 1 << 20
+    np.array([0x3F80], dtype="<u2").tofile(path)
+    case = Case("bfloat16", None, "perturb", count)
+    exact = (1 + case.amplitude * noise(0, np.arange(1, count, dtype=np.uint64))).astype(np.float32).view(np.uint32)
+    assert np.count_nonzero((exact & 0x1FFFF) == 0x8000) > 3, "ties above an even number"
+    entry = Field(tmp_path, {}).entry(case, data_path=path, data_elements=1)
+    written, _ = messages(core, tmp_path, [entry], 1, 1 << 16)
+    expected = np.concatenate([np.ones(1, np.float32), nearest_bfloat16(exact.view(np.float32))])
+    np.testing.assert_array_equal(np.frombuffer(written, np.float32), expected)
+
+
 def test_a_perturbation_keeps_every_byte_run_from_coming_back(field: Field) -> None:
     case = Case("float32", None, "perturb", 4096)
     usual = np.random.default_rng(1).normal(size=1031).astype(np.float32)

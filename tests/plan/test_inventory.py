@@ -16,6 +16,7 @@ from collpress.errors import CollpressError
 from collpress.layout import Places
 from collpress.plan.inventory import known_offer, take_inventory
 from collpress.spec import load_campaign, load_platform
+from collpress.wiring import Wiring
 
 CAMPAIGN = """\
 title: A test
@@ -162,6 +163,8 @@ def test_nothing_that_is_made_knows_the_name_of_a_private_dataset(house: House) 
     text = path.read_text(encoding="utf-8").replace("made/field", "lab/secret")
     condition = """'codec == "none" and dataset == "lab/secret"'"""
     path.write_text(text.replace('codec == "none", because: not today', condition), encoding="utf-8")
+    assert Wiring("mini", "here").datasets() == ["results/data/private-00000000.json"]
+    assert Wiring("mini", "here", "private-00000000").datasets() == []
     house.take()
     plan = house.read(house.places.points)
     assert {p["factors"]["dataset"] for p in plan["points"]} == {"pattern", "private-00000000"}
