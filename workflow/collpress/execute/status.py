@@ -99,7 +99,8 @@ def label(point: dict[str, Any]) -> str:
     """A point in words: only what tells it from others."""
     factors = point["factors"]
     words = [
-        factors.get(name) for name in ("collective", "algorithm", "codec", "error_bound", "dataset", "dtype", "op")
+        factors.get(name)
+        for name in ("collective", "algorithm", "codec", "error_bound", "dataset", "wrap", "dtype", "op")
     ]
     kept = [str(word) for word in words if word not in (None, "none", "pattern")]
     if str(factors.get("algorithm")).startswith("compressed:") and factors.get("codec") == "none":
