@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from collpress.cli import main
 from collpress.errors import CollpressError
-from collpress.layout import Places
+from collpress.layout import ROOT, Places
 from collpress.plan.inventory import known_offer, take_inventory
 from collpress.spec import load_campaign, load_platform
 from collpress.wiring import Wiring
@@ -163,6 +164,9 @@ def test_nothing_that_is_made_knows_the_name_of_a_private_dataset(house: House) 
     text = path.read_text(encoding="utf-8").replace("made/field", "lab/secret")
     condition = """'codec == "none" and dataset == "lab/secret"'"""
     path.write_text(text.replace('codec == "none", because: not today', condition), encoding="utf-8")
+    constraint = re.search(r'dataset="(.+)"', (ROOT / "workflow/Snakefile").read_text(encoding="utf-8"))
+    assert constraint is not None
+    assert re.fullmatch(constraint.group(1), "private-00000000"), "the rule that prepares it takes its name"
     assert Wiring("mini", "here").datasets() == ["results/data/private-00000000.json"]
     assert Wiring("mini", "here", "private-00000000").datasets() == []
     house.take()
