@@ -231,9 +231,9 @@ def test_a_private_dataset_is_known_by_its_checksum_only(here: Path, capsys: pyt
     assert entry.public_id == public
     assert f"told as {public}" in capsys.readouterr().out
     for name in ("lab/secret", public):
-        assert main(["dataset", "get", name]) == 0
+        assert main(["--log", "results/get.log", "dataset", "get", name]) == 0
     made = [path for path in Path("results").rglob("*") if path.is_file()]
-    assert sorted(path.name for path in made) == [f"{public}.bin", f"{public}.json"]
+    assert sorted(path.name for path in made) == ["get.log", f"{public}.bin", f"{public}.json"]
     assert not [path for path in made if b"secret" in path.read_bytes() or "secret" in str(path)]
     described = sidecar.read(Path(f"results/data/{public}.json"))
     assert (described.id, described.source) == (public, {"kind": "private"})

@@ -49,7 +49,8 @@ def test_findings_tell_which_data_are_stretched_and_how_far(cube: xr.DataTree) -
 
 def test_every_caption_says_it(cube: xr.DataTree) -> None:
     assert captions.machine(cube).startswith(f"Wrapped data: {MIRRORED}; {TILED}. Measured by campaign")
-    assert labels.factors({"dataset": "colpex/theta", "wrap": "mirror"}) == "data: colpex/theta · wrapped: mirror"
+    told = labels.factors({"dataset": "colpex/theta", "op": "sum", "ranks": 2, "wrap": "mirror"})
+    assert told == "data: colpex/theta · wrapped: mirror · sum · 2 ranks", "where a title that is cut still shows it"
 
 
 def test_nothing_is_said_where_all_bytes_are_different(tmp_path: Path) -> None:

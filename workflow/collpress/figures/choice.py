@@ -16,7 +16,7 @@ from collpress.figures.marks import MARKS, said
 
 IN_BLOCK = ("algorithm", "codec", "error_bound")
 """What may differ between the points of a block; all else stands in its title."""
-_SAID_FIRST = ("dataset", "message_bytes", "ranks")
+_SAID_FIRST = ("dataset", "wrap", "message_bytes", "ranks")
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ def _get(entries: list[Entry], args: argparse.Namespace) -> int:
     for entry in entries:
         made = prepare(entry, args.results)
         print(
-            f"{entry.id}: {places(entry.public_id, args.results)[0]}, {made.bytes:,} B, sha256 {made.sha256}",
+            f"{entry.public_id}: {places(entry.public_id, args.results)[0]}, {made.bytes:,} B, sha256 {made.sha256}",
             flush=True,
         )
     return 0
