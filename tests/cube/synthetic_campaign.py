@@ -117,8 +117,10 @@ class Campaign:
             "message_bytes": 1 * MiB,
             "ranks": 4,
             "nodes": 1,
+            "wrap": "none",
         } | factors
-        identity = digest(experiment, json.dumps(full, sort_keys=True))[:32]
+        asked = {name: value for name, value in full.items() if (name, value) != ("wrap", "none")}
+        identity = digest(experiment, json.dumps(asked, sort_keys=True))[:32]
         point = {
             "key": None if unsupported or failed else digest("key", identity)[:32],
             "id": identity,

@@ -23,6 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "message_bytes": 8,
     "ranks": 2,
     "nodes": 1,
+    "wrap": "none",
 }
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from collpress.data.sources import RawValues, UrlSource
+from collpress.data.formats import RawValues
+from collpress.data.sources import UrlSource
 
 CONTENT = np.random.Generator(np.random.Philox(5)).bytes(300_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -38,7 +38,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
     directory = tmp_path_factory.mktemp("colpex") / "results"
     registry = load_registry(ROOT / "config" / "datasets.yaml")
-    for dataset in ("colpex/theta", "colpex/pressure"):
+    for dataset in ("colpex/theta", "colpex/pressure", "uk-hires/theta"):
         prepare(registry[dataset], directory)
     return directory
 
@@ -61,10 +61,16 @@ def test_the_met_office_fields_are_whole_and_full_of_distinct_values(
     assert described.missing is None
 
 
+def test_the_field_of_the_uk_model_has_the_steps_that_its_note_tells(results: Path) -> None:
+    values = np.fromfile(places("uk-hires/theta", results)[0], dtype="<f4")
+    assert np.unique(values).size == 107
+    assert np.array_equal(8 * values, np.round(8 * values))
+
+
 def test_pressure_falls_with_height_at_every_place_and_time(results: Path) -> None:
     pressure = np.fromfile(places("colpex/pressure", results)[0], dtype="<f4").reshape(6, 10, 83, 83)
     assert np.all(np.diff(pressure, axis=1) < 0)
 
 
-def test_one_wheel_serves_both(results: Path) -> None:
+def test_one_wheel_serves_all(results: Path) -> None:
     assert len(list((results / "cache").glob("*.whl"))) == 1

@@ -34,9 +34,15 @@ def test_the_shipped_registry_has_every_field_and_every_generator() -> None:
     expected |= {f"katrina/{name}" for name in KATRINA}
     assert expected <= set(registry)
     others = {d.partition("/")[0] for d in set(registry) - expected}
-    assert others >= {"nyx", "cesm", "hacc", "llama3-8b", "ccbench"}
+    assert others >= {"nyx", "cesm", "hacc", "llama3-8b", "ccbench", "uk-hires", "minilm"}
     assert all(entry.id == dataset for dataset, entry in registry.items())
-    assert {e.pypi.pp.stash for e in registry.values() if e.pypi} == {4, 408}
+    assert {e.pypi.pp.stash for e in registry.values() if e.pypi and e.pypi.pp} == {4, 408}
+
+
+def test_what_was_quantised_before_says_so() -> None:
+    entry = load_registry(SHIPPED)["uk-hires/theta"]
+    assert "quantised" in entry.title
+    assert str(entry.note).startswith("Pre-quantised: ")
 
 
 def test_each_shipped_entry_has_its_own_checksum_and_a_licence_whose_file_exists() -> None:
@@ -214,7 +220,10 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
         pytest.param(_entry(lambda e: e.update(shape=[])), "tiny/theta.shape", "at least 1", id="no-shape"),
         pytest.param(_entry(lambda e: e.update(dtype="float16")), "tiny/theta.dtype", "float32", id="dtype"),
         pytest.param(
-            _entry(lambda e: e.pop("pypi")), "tiny/theta", "one of pypi, url, manual and generator", id="no-source"
+            _entry(lambda e: e.pop("pypi")),
+            "tiny/theta",
+            "one of pypi, url, manual, generator and local",
+            id="no-source",
         ),
         pytest.param(
             _entry(lambda e: e["pypi"].update(member="../../etc/passwd")), "pypi.member", "without ..", id="traversal"
@@ -253,8 +262,10 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
         pytest.param(_add_url(addresses=[]), "tiny/wind.url", '"addresses" is missing', id="no-address"),
         pytest.param(_add_url(file="../wind.f32"), "tiny/wind.url.file", "pattern", id="url-file-outside"),
         pytest.param(_add_url(file=".wind.lock"), "tiny/wind.url.file", "pattern", id="url-file-hidden"),
-        pytest.param(_add_url(raw=None), "tiny/wind.url", "one of raw and netcdf", id="no-format"),
-        pytest.param(_add_url(netcdf={"variable": "U"}), "tiny/wind.url", "one of raw and netcdf", id="two-formats"),
+        pytest.param(_add_url(raw=None), "tiny/wind.url", "give one of raw, netcdf, pp, npy", id="no-format"),
+        pytest.param(
+            _add_url(netcdf={"variable": "U"}), "tiny/wind.url", "give one of raw, netcdf, pp, npy", id="two-formats"
+        ),
         pytest.param(
             _add_url(raw={"byte_order": "litle"}), "url.raw.byte_order", 'did you mean "little"', id="byte-order"
         ),
@@ -300,7 +311,7 @@ def test_a_mistake_is_reported_with_file_line_and_field(
         (_add_url(raw={"byte_order": "big", "missing": "none"}), "raw.missing: this must be a number; it is"),
         (_entry(lambda e: e.update(sha256="x" * 500)), f'[0-9a-f]{{64}}$; it is "{"x" * 59}…"'),
         (_entry(lambda e: e.update(dtype="y" * 500)), f'"{"y" * 59}…" is not known here'),
-        (_entry(lambda e: e.pop("pypi")), "tiny/theta: give one of pypi, url, manual and generator"),
+        (_entry(lambda e: e.pop("pypi")), "tiny/theta: give one of pypi, url, manual, generator and local"),
         (lambda d: d["datasets"].update({"tiny/theta": [1]}), "tiny/theta: this must be a mapping"),
         (lambda d: d.update(datasets=5), 'datasets: this must be a mapping; it is "5"'),
     ],

@@ -70,7 +70,7 @@ def test_raw_values_end_little_endian_with_a_sidecar_that_says_where_they_are_fr
         "addresses": [server.address("/wind.f32")],
         "bytes": 240,
         "sha256": _sha256(BIG_ENDIAN),
-        "raw": {"byte_order": "big"},
+        "raw": {"byte_order": "big", "dtype": "float32"},
     }
     told = {key: content[key] for key in ("synthetic", "acknowledgement", "note", "units")}
     assert told == {"synthetic": False, "acknowledgement": "thank you", "note": "a note", "units": "m s-1"}

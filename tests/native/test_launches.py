@@ -36,7 +36,7 @@ def bad_plans() -> list[tuple[str, str, str]]:
         (
             "vain unique bytes",
             good + "\tdata_unique_bytes=4",
-            'key "data_unique_bytes": only data=file has unique bytes',
+            'key "data_unique_bytes": only data=file has this',
         ),
         ("bad identity", line("key=", "key=x"), "is not 32 lower-case hex digits"),
         ("empty line", "", '"" is not key=value'),

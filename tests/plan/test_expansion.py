@@ -49,6 +49,7 @@ def test_every_point_holds_every_factor(expanded: Any) -> None:
         "codec": "none",
         "error_bound": "none",
         "dataset": "pattern",
+        "wrap": "none",
         "dtype": "float32",
         "op": "sum",
         "message_bytes": 64,

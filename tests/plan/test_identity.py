@@ -22,6 +22,7 @@ FACTOR_VALUES: dict[str, Any] = {
     "codec": "zfp",
     "error_bound": "rel 1e-3",
     "dataset": "weather/theta",
+    "wrap": "none",
     "dtype": "float32",
     "op": "sum",
     "message_bytes": 64,

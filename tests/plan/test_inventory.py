@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -13,9 +14,10 @@ import pytest
 
 from collpress.cli import main
 from collpress.errors import CollpressError
-from collpress.layout import Places
+from collpress.layout import ROOT, Places
 from collpress.plan.inventory import known_offer, take_inventory
 from collpress.spec import load_campaign, load_platform
+from collpress.wiring import Wiring
 
 CAMPAIGN = """\
 title: A test
@@ -152,6 +154,30 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     return House(root)
 
 
+def test_nothing_that_is_made_knows_the_name_of_a_private_dataset(house: House) -> None:
+    registry = json.loads((house.root / "config/datasets.yaml").read_text(encoding="utf-8"))["datasets"]["made/field"]
+    house.write("config/datasets.yaml", {"schema": 1, "datasets": {"lab/secret": registry | {"private": True}}})
+    for suffix in ("bin", "json"):
+        made = house.root / f"results/data/made/field.{suffix}"
+        made.rename(house.root / f"results/data/private-00000000.{suffix}")
+    path = house.root / "config/campaigns/mini.yaml"
+    text = path.read_text(encoding="utf-8").replace("made/field", "lab/secret")
+    condition = """'codec == "none" and dataset == "lab/secret"'"""
+    path.write_text(text.replace('codec == "none", because: not today', condition), encoding="utf-8")
+    constraint = re.search(r'dataset="(.+)"', (ROOT / "workflow/Snakefile").read_text(encoding="utf-8"))
+    assert constraint is not None
+    assert re.fullmatch(constraint.group(1), "private-00000000"), "the rule that prepares it takes its name"
+    assert Wiring("mini", "here").datasets() == ["results/data/private-00000000.json"]
+    assert Wiring("mini", "here", "private-00000000").datasets() == []
+    house.take()
+    plan = house.read(house.places.points)
+    assert {p["factors"]["dataset"] for p in plan["points"]} == {"pattern", "private-00000000"}
+    assert plan["excluded"][0]["why"].endswith('dataset == "private-00000000"')
+    found = [path for path in (house.root / "results").rglob("*") if path.is_file()]
+    assert not [path for path in found if b"secret" in path.read_bytes() or "secret" in path.name]
+    assert any(b"results/data/private-00000000.bin" in path.read_bytes() for path in found)
+
+
 def test_the_plan_says_what_runs_what_is_cut_and_what_is_impossible(house: House) -> None:
     house.take()
     plan = house.read(house.places.points)
@@ -165,7 +191,10 @@ def test_the_plan_says_what_runs_what_is_cut_and_what_is_impossible(house: House
     assert len(plan["points"]) == 6
     [impossible] = [p for p in plan["points"] if p["unsupported"]]
     assert (impossible["key"], impossible["batch"]) == (None, None)
-    assert impossible["unsupported"] == "made/field has 100 elements; 2 ranks need 2048 (data are never repeated)"
+    assert (
+        impossible["unsupported"]
+        == "made/field has 100 elements; 2 ranks need 2048 (data are never repeated, unless wrap says how)"
+    )
     [cut] = plan["excluded"]
     assert (cut["experiment"], cut["factors"]["codec"], cut["why"]) == ("packed", "none", "not today")
 

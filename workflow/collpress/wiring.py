@@ -19,7 +19,7 @@ from collpress.cards.sources import card_sources
 from collpress.codecs.zfp import libraries
 from collpress.data import sidecar
 from collpress.data.access import DATA_ROOTS
-from collpress.data.registry import Entry, load_registry
+from collpress.data.registry import Entry, find, load_registry
 from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_module, figure_sources
 from collpress.layout import DATA, Places, build_record, campaign_file, card_file, dataset_file, platform_file
@@ -45,7 +45,7 @@ class Wiring:
     """One campaign on one platform, as the rules see it."""
 
     def __init__(self, campaign: str, platform: str, without: str = "") -> None:
-        """`without`: datasets that could not be had, separated by commas."""
+        """`without`: public ids of datasets that could not be had, separated by commas."""
         self._without = without.split(",") if without else []
         self.campaign_name, self.platform_name = campaign, platform
         self.campaign_path, self.platform_path = str(campaign_file(campaign)), str(platform_file(platform))
@@ -58,8 +58,8 @@ class Wiring:
 
     def datasets(self) -> list[str]:
         """Sidecars of the datasets that the campaign uses."""
-        needed = [name for name in datasets_needed(self._campaign, self._registry) if name not in self._without]
-        return [str(dataset_file(name).with_suffix(".json")) for name in needed]
+        needed = (self._registry[name].public_id for name in datasets_needed(self._campaign, self._registry))
+        return [str(dataset_file(name).with_suffix(".json")) for name in needed if name not in self._without]
 
     def cards(self) -> list[str]:
         """The cards of the same datasets."""
@@ -83,7 +83,7 @@ class Wiring:
         return _digest(self._entry(wildcards).model_dump(mode="json"))
 
     def _entry(self, wildcards: Any) -> Entry:
-        return self._registry[str(wildcards.dataset)]
+        return find(self._registry, str(wildcards.dataset), REGISTRY)
 
     def data_roots(self) -> list[str]:
         """Directories of the platform that may hold files of datasets."""

@@ -13,7 +13,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 23> known_keys = {"key",
+constexpr std::array<std::string_view, 28> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -29,6 +29,11 @@ constexpr std::array<std::string_view, 23> known_keys = {"key",
                                                          "data_path",
                                                          "data_elements",
                                                          "data_unique_bytes",
+                                                         "data_dtype",
+                                                         "data_parts",
+                                                         "wrap",
+                                                         "wrap_seed",
+                                                         "wrap_amplitude",
                                                          "warmup",
                                                          "min_iterations",
                                                          "max_iterations",
@@ -192,17 +197,41 @@ void read_bound(const Line &line, PlanPoint &point) {
     point.bound_value = line.positive("bound_value");
 }
 
+void read_wrap(const Line &line, PlanPoint &point) {
+    if (line.has("wrap")) point.wrap = static_cast<Wrap>(line.word("wrap", {"none", "mirror", "perturb", "repeat"}));
+    if (point.wrap != Wrap::perturb) {
+        for (const char *key : {"wrap_seed", "wrap_amplitude"}) line.forbid(key, "only wrap=perturb changes values");
+        return;
+    }
+    if (point.dtype.id == COLLPRESS_INT32) line.fail("wrap", "only floating-point values can be perturbed");
+    point.wrap_seed = line.integer("wrap_seed");
+    point.wrap_amplitude = line.positive("wrap_amplitude");
+    if (point.wrap_amplitude >= 1) line.fail("wrap_amplitude", "must be below 1");
+}
+
 void read_data(const Line &line, PlanPoint &point) {
     point.from_file = line.word("data", {"pattern", "file"}) == 1;
-    if (point.from_file) {
-        point.data_path = line.text("data_path");
-        point.data_elements = line.integer("data_elements");
-        if (line.has("data_unique_bytes")) point.data_unique_bytes = line.integer("data_unique_bytes");
-    } else {
-        line.forbid("data_path", "only data=file has a path");
-        line.forbid("data_elements", "only data=file has a number of elements");
-        line.forbid("data_unique_bytes", "only data=file has unique bytes");
+    if (!point.from_file) {
+        for (const std::string_view key : known_keys) {
+            if (key.starts_with("data_") || key.starts_with("wrap")) line.forbid(key, "only data=file has this");
+        }
+        return;
     }
+    point.data_path = line.text("data_path");
+    point.data_elements = line.integer("data_elements");
+    if (line.has("data_unique_bytes")) point.data_unique_bytes = line.integer("data_unique_bytes");
+    if (line.has("data_dtype")) {
+        const std::vector<std::string_view> stored = {point.dtype.name, "bfloat16"};
+        point.data_bfloat16 = line.word("data_dtype", stored) == 1;
+        if (point.data_bfloat16 && point.dtype.id != COLLPRESS_FLOAT32)
+            line.fail("data_dtype", "bfloat16 values are sent as float32");
+    }
+    if (line.has("data_parts")) {
+        point.data_parts = line.integer("data_parts");
+        if (*point.data_parts == 0 || point.data_elements % *point.data_parts != 0)
+            line.fail("data_parts", "does not divide the " + std::to_string(point.data_elements) + " elements");
+    }
+    read_wrap(line, point);
 }
 
 // Paths, one a line of the value.

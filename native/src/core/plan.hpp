@@ -26,6 +26,8 @@ inline constexpr std::array<Dtype, 3> dtypes = {
 
 enum class Origin { library, reference, compressed };
 enum class Bound { none, absolute, relative };
+// How a part of a file goes on behind its end: not at all, backwards, again with small changes, or again.
+enum class Wrap { none, mirror, perturb, repeat };
 
 struct PlanPoint {
     std::string key;
@@ -45,6 +47,11 @@ struct PlanPoint {
     std::string data_path;
     std::size_t data_elements = 0;
     std::optional<std::size_t> data_unique_bytes; // of the whole file, before its values begin to repeat themselves
+    bool data_bfloat16 = false;                   // the file holds bfloat16, else the point's dtype
+    std::optional<std::size_t> data_parts;        // one for each rank; absent: one field that is cut into slices
+    Wrap wrap = Wrap::none;
+    std::uint64_t wrap_seed = 0; // of perturb, and the largest change over the value
+    double wrap_amplitude = 0;
     std::size_t warmup = 0;
     std::size_t min_iterations = 1;
     std::size_t max_iterations = 1;
@@ -55,6 +62,7 @@ struct PlanPoint {
     std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record
 
     std::size_t count() const { return message_bytes / dtype.bytes; }
+    std::size_t stored_bytes() const { return data_bfloat16 ? 2 : dtype.bytes; } // of an element in the file
 };
 
 // A fault in the plan file; the message begins with FILE:LINE.

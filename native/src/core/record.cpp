@@ -1,8 +1,8 @@
 #include "core/record.hpp"
 
 #include "core/json.hpp"
+#include "measure/data.hpp"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -221,8 +221,8 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     const std::size_t total = point.message_bytes * static_cast<std::size_t>(ranks);
     json.member("count", point.count()).member("message_bytes", point.message_bytes).member("total_bytes", total);
     json.key("unique_bytes");
-    if (point.from_file) // slices never overlap, but the file may repeat itself
-        json.value(std::min(total, point.data_unique_bytes.value_or(total)));
+    if (point.from_file)
+        json.value(unique_bytes(point, static_cast<std::size_t>(ranks)));
     else
         json.null();
     json.member("warmup", report.warmup);

@@ -2,10 +2,8 @@
 
 #include "core/verdict.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -50,19 +48,67 @@ const MappedFile &DataCache::open(const std::string &path) {
         .first->second;
 }
 
+Layout::Layout(const PlanPoint &point, std::size_t ranks)
+    : count_(point.count()), ranks_(ranks), parts_(point.data_parts.value_or(1)),
+      part_elements_(point.data_elements / parts_), one_rank_a_part_(point.data_parts.has_value()), wrap_(point.wrap) {}
+
+std::string Layout::refusal() const {
+    if (count_ == 0) return {};
+    if (wrap_ != Wrap::none) return part_elements_ == 0 ? "the dataset has no elements" : "";
+    if (one_rank_a_part_ && ranks_ > parts_) {
+        return "the dataset has " + std::to_string(parts_) + " parts, one for each rank, too few for " +
+               std::to_string(ranks_) + " ranks";
+    }
+    if (one_rank_a_part_ && count_ > part_elements_) {
+        return "a part of the dataset has " + std::to_string(part_elements_) + " elements, too few for a message of " +
+               std::to_string(count_);
+    }
+    if (part_elements_ / count_ < (ranks_ + parts_ - 1) / parts_) {
+        return "the dataset has " + std::to_string(part_elements_) + " elements, too few for " +
+               std::to_string(ranks_) + " ranks with " + std::to_string(count_) + " each";
+    }
+    return {};
+}
+
+std::size_t Layout::distinct() const {
+    std::size_t elements = 0;
+    for (std::size_t part = 0; part < std::min(parts_, ranks_); ++part) {
+        const std::size_t users = ranks_ / parts_ + (part < ranks_ % parts_ ? 1 : 0);
+        elements += std::min(users * count_, part_elements_);
+    }
+    return elements;
+}
+
+Layout::Run Layout::run(std::size_t rank, std::size_t position) const {
+    const std::size_t copy = position / part_elements_;
+    const std::size_t offset = position % part_elements_;
+    const bool backwards = wrap_ == Wrap::mirror && copy % 2 == 1;
+    return {element(rank, backwards ? part_elements_ - 1 - offset : offset), part_elements_ - offset, backwards,
+            copy != 0};
+}
+
+std::size_t unique_bytes(const PlanPoint &point, std::size_t ranks) {
+    std::size_t elements = Layout(point, ranks).distinct();
+    if (point.data_unique_bytes.has_value())
+        elements = std::min(elements, *point.data_unique_bytes / point.stored_bytes());
+    return elements * point.dtype.bytes;
+}
+
 DataSource::DataSource(const PlanPoint &point, std::size_t ranks, const MappedFile *file)
     : dtype_(point.dtype), count_(point.count()), ranks_(ranks), file_(file) {
     if (file == nullptr) return;
-    if (file->size() / dtype_.bytes < point.data_elements) {
+    layout_ = Layout(point, ranks);
+    bfloat16_ = point.data_bfloat16;
+    perturbs_ = point.wrap == Wrap::perturb;
+    amplitude_ = point.wrap_amplitude;
+    seed_ = point.wrap_seed;
+    if (file->size() / point.stored_bytes() < point.data_elements) {
         throw PointError(Status::failed, "data file " + point.data_path + " has " + std::to_string(file->size()) +
                                              " bytes, not the " + std::to_string(point.data_elements) +
                                              " elements that the plan names");
     }
-    if (count_ != 0 && point.data_elements / count_ < ranks) {
-        throw PointError(Status::unsupported, "the dataset has " + std::to_string(point.data_elements) +
-                                                  " elements, too few for " + std::to_string(ranks) + " ranks with " +
-                                                  std::to_string(count_) + " each");
-    }
+    const std::string refusal = layout_.refusal();
+    if (!refusal.empty()) throw PointError(Status::unsupported, refusal);
 }
 
 void DataSource::copy(std::size_t rank, std::size_t first, std::size_t length, void *to) const {
@@ -103,7 +149,7 @@ ValueRange finite_range(const T *values, std::size_t count) {
 }
 
 template <typename T>
-ValueRange slice_range(const DataSource &data, std::size_t rank) {
+ValueRange message_range(const DataSource &data, std::size_t rank) {
     std::array<T, 4096> buffer;
     ValueRange range = finite_range<T>(nullptr, 0);
     for (std::size_t first = 0; first < data.count(); first += buffer.size()) {
@@ -119,11 +165,11 @@ ValueRange slice_range(const DataSource &data, std::size_t rank) {
 ValueRange value_range(const DataSource &data, std::size_t rank) {
     switch (data.dtype().id) {
     case COLLPRESS_FLOAT32:
-        return slice_range<float>(data, rank);
+        return message_range<float>(data, rank);
     case COLLPRESS_FLOAT64:
-        return slice_range<double>(data, rank);
+        return message_range<double>(data, rank);
     case COLLPRESS_INT32:
-        return slice_range<std::int32_t>(data, rank);
+        return message_range<std::int32_t>(data, rank);
     }
     return {};
 }

@@ -23,6 +23,7 @@ FACTORS = (
     "message_bytes",
     "ranks",
     "nodes",
+    "wrap",
 )
 """Every group has these dimensions, in this order, also where a factor has one label: selections always work."""
 
@@ -54,6 +55,10 @@ _ABOUT: Mapping[str, dict[str, str]] = {
     },
     "ranks": {"long_name": "number of ranks", "units": "1"},
     "nodes": {"long_name": "number of nodes", "units": "1"},
+    "wrap": {
+        "long_name": "how a dataset goes on behind its end",
+        "comment": "none: not at all; mirror: backwards; perturb: again, changed a little; repeat: again",
+    },
 }
 
 

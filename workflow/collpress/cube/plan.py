@@ -9,6 +9,9 @@ from typing import Any
 
 from collpress.errors import CollpressError
 
+LATER = {"wrap": "none"}
+"""Factors that plans of earlier versions do not name, and what they meant."""
+
 
 @dataclass(frozen=True)
 class PlannedPoint:
@@ -72,7 +75,7 @@ def read_plan(path: Path) -> Plan:
         raise CollpressError("the plan is of another schema", where=str(path), allowed="schema 1", fix="plan again")
     try:
         points = tuple(
-            PlannedPoint(p["key"], p["id"], p["experiment"], dict(p["factors"]), p["unsupported"], p["failed"])
+            PlannedPoint(p["key"], p["id"], p["experiment"], LATER | p["factors"], p["unsupported"], p["failed"])
             for p in content["points"]
         )
         metrics = tuple(

@@ -67,6 +67,13 @@ CELL: Mapping[str, Quantity] = {
         "what OMB prints as average latency; median over launches",
     ),
     "start_skew": Quantity(("start_skew_s",), "median", "median over iterations of last start minus first start", "s"),
+    "unique_bytes": Quantity(
+        ("unique_bytes",),
+        "minimum",
+        "bytes of all ranks' messages that come from different elements of the dataset",
+        "byte",
+        "less than ranks * message_bytes where data repeat themselves or are wrapped; NaN for pattern",
+    ),
     "raw_bytes": Quantity(
         ("codec", "raw_bytes"), "median", "size of rank 0's message before compression", "byte", "NaN without a codec"
     ),

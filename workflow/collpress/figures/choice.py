@@ -18,7 +18,7 @@ IN_BLOCK = ("algorithm", "codec", "error_bound")
 """What may differ between the points of a block; all else stands in its title."""
 _NAMED = 3
 """Groups that a sentence names; the CSV has all."""
-_SAID_FIRST = ("dataset", "message_bytes", "ranks")
+_SAID_FIRST = ("dataset", "wrap", "message_bytes", "ranks")
 
 
 @dataclass(frozen=True)

@@ -43,10 +43,16 @@ def factor(name: str, value: Any) -> str:
         return "no codec" if value == "none" else str(value)
     if name == "error_bound":
         return "" if value == "none" else str(value)
+    if name == "wrap":
+        return "" if value == "none" else f"wrapped: {value}"
     known = {"collective", "dtype", "op"}
     return str(value) if name in known else f"{name.replace('_', ' ')} {value}"
 
 
 def factors(values: Mapping[str, Any]) -> str:
-    """Several factors, in their order; the empty ones left out."""
-    return " · ".join(text for text in (factor(name, value) for name, value in values.items()) if text)
+    """Several factors, in their order; the empty ones left out, and how data are wrapped beside what they are."""
+    order = list(values)
+    if "dataset" in values and "wrap" in values:
+        order.remove("wrap")
+        order.insert(order.index("dataset") + 1, "wrap")
+    return " · ".join(text for text in (factor(name, values[name]) for name in order) if text)

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 import xarray as xr
 
 from collpress.analysis.points import Point, points
+from collpress.analysis.wrapping import wrapped
 from collpress.findings import words
 from collpress.findings.finding import Finding
 
-NOISY, UNSUPPORTED, FAILED = "noisy", "unsupported", "failed"
+NOISY, UNSUPPORTED, FAILED, WRAPPED = "noisy", "unsupported", "failed", "wrapped"
 MANY = 0.25
 """Share of the ok points."""
 
@@ -37,6 +38,14 @@ def noisy(groups: Iterable[xr.Dataset]) -> list[Finding]:
 def is_noisy(first: Finding) -> bool:
     """Whether so much is noisy that the end of a run has to say it."""
     return first.verdict == "many noisy"
+
+
+def wrapped_data(groups: Iterable[xr.Dataset]) -> list[Finding]:
+    """Datasets that do not fill their messages by themselves; `value` is the smallest share of different bytes.
+
+    Verdict: `wrapped`. Nothing where there are none.
+    """
+    return [Finding(WRAPPED, WRAPPED, w.words, w.points, w.least) for w in wrapped(groups)]
 
 
 def unsupported(groups: Iterable[xr.Dataset]) -> list[Finding]:

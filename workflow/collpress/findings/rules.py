@@ -109,6 +109,12 @@ RULES: Sequence[Rule] = (
         coverage.noisy,
         coverage.is_noisy,
     ),
+    Rule(
+        "Wrapped data",
+        "Where messages are longer than the data, bytes come back that no larger field would have: ratios and rates "
+        "of codecs there are those of a shorter message.",
+        coverage.wrapped_data,
+    ),
     Rule("Unsupported points", "What cannot be done here; no failure of the run.", coverage.unsupported),
     Rule("Points that failed", "What should be ok and is not.", coverage.failed),
 )

@@ -12,7 +12,15 @@ from collpress.analysis.points import Factors, Point
 from collpress.analysis.ratios import Ratio
 from collpress.analysis.sizes import iec
 
-_USUAL = {"dataset": "pattern", "dtype": "float32", "op": "sum", "nodes": 1, "codec": "none", "error_bound": "none"}
+_USUAL = {
+    "dataset": "pattern",
+    "dtype": "float32",
+    "op": "sum",
+    "nodes": 1,
+    "codec": "none",
+    "error_bound": "none",
+    "wrap": "none",
+}
 """Not worth a word."""
 _NAMED = 4
 """Points named in a sentence."""
@@ -116,4 +124,6 @@ def _factor(name: str, value: str | int) -> str:
         return iec(int(value))
     if name in ("ranks", "nodes"):
         return count(int(value), name[:-1])
+    if name == "wrap":
+        return f"wrapped ({value})"
     return str(value) if name in ("collective", "dataset", "dtype", "op") else f"{name.replace('_', ' ')} {value}"

@@ -84,7 +84,8 @@ def expand(
 
     Parameters
     ----------
-    datasets : the datasets that can be had, by name; it holds at least what `needs.datasets_needed` names.
+    datasets : the datasets that can be had, by the name that the campaign uses; it holds at least what
+        `needs.datasets_needed` names. Points, exclusions and reasons name them by their ids, private ones thus not.
     offer : what the installation offers; None before the build: patterns of algorithms and codecs then stay patterns.
     memory_bytes, cpus : of a node, where known.
 
@@ -92,7 +93,9 @@ def expand(
     ------
     CollpressError : impossible message sizes, points that two experiments share, or too many combinations to measure.
     """
-    sweeps = {name: _Sweep(campaign, name, offer, sorted(datasets)) for name in campaign.experiments}
+    public = {name: dataset.id for name, dataset in datasets.items()}
+    by_id = {dataset.id: dataset for dataset in datasets.values()}
+    sweeps = {name: _Sweep(campaign, name, offer, public) for name in campaign.experiments}
     _guard(campaign, sweeps)
     result = Expansion()
     owners: dict[str, str] = {}
@@ -113,7 +116,7 @@ def expand(
                 continue
             owners[identity] = name
             result.points.append(
-                Point(name, factors, identity, unsupported(factors, platform, offer, datasets, memory_bytes, cpus))
+                Point(name, factors, identity, unsupported(factors, platform, offer, by_id, memory_bytes, cpus))
             )
     if errors:
         shown = errors[:5] + (
@@ -127,7 +130,8 @@ def expand(
 class _Sweep:
     """One experiment: its groups of rows, before they are crossed."""
 
-    def __init__(self, campaign: Campaign, name: str, offer: Offer | None, datasets: list[str]) -> None:
+    def __init__(self, campaign: Campaign, name: str, offer: Offer | None, datasets: Mapping[str, str]) -> None:
+        """`datasets`: ids by the names that the campaign uses."""
         self.campaign, self.name, self.offer, self.datasets = campaign, name, offer, datasets
         self.experiment: Experiment = campaign.experiments[name]
         self.warnings: list[str] = []
@@ -163,18 +167,19 @@ class _Sweep:
         seen: set[str] = set()
         points: dict[str, dict[str, Value]] = {}
         wrong: dict[tuple[Value, Value], CollpressError] = {}
-        for factors in self._combined():
+        for named in self._combined():
+            factors = named | {"dataset": self.datasets.get(str(named["dataset"]), named["dataset"])}
             identity = point_id(factors)
             if identity in seen:
                 continue
             seen.add(identity)
-            why = None if keep is None or self._holds(keep, factors, "when") else f"when: {keep.text}"
+            why = None if keep is None or self._holds(keep, named, "when") else f"when: {keep.text}"
             for position, (condition, because) in enumerate(cuts):
-                if self._holds(condition, factors, "exclude", position, "when"):
+                if self._holds(condition, named, "exclude", position, "when"):
                     hits[position] += 1
                     why = why or because
             if why is not None:
-                result.excluded.append(Excluded(self.name, factors, why))
+                result.excluded.append(Excluded(self.name, factors, self._public(why)))
                 continue
             points[identity] = factors
             self._check_size(factors, wrong)
@@ -190,6 +195,12 @@ class _Sweep:
                 f"{self.campaign.where('experiments', self.name)}: has no points: every combination is excluded"
             )
         return points, list(wrong.values())
+
+    def _public(self, text: str) -> str:
+        """A condition as it may be told."""
+        for name, public in self.datasets.items():
+            text = text.replace(name, public) if name != public else text
+        return text
 
     def _holds(self, condition: Condition, factors: Mapping[str, Value], *field: str | int) -> bool:
         try:
@@ -211,6 +222,8 @@ class _Sweep:
         codec = self.offer.codec(str(factors["codec"])) if self.offer else None
         if factors["codec"] == "none" or (codec is not None and not codec.takes_bound):
             factors["error_bound"] = "none"
+        if factors["dataset"] == "pattern":
+            factors["wrap"] = "none"
         return factors
 
     def _rows(self, row: Mapping[str, Value]) -> list[Row]:
@@ -230,7 +243,7 @@ class _Sweep:
     def _names(self, factor: str) -> list[str] | None:
         """What a pattern of a factor is matched with; None if that is not known yet."""
         if factor == "dataset":
-            return self.datasets
+            return sorted(self.datasets)
         if self.offer is None:
             return None
         return (

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collpress.plan import serving
 from collpress.plan.launch import Launch
 from collpress.plan.machine import Machine
 from collpress.plan.offer import Dataset, Metric, Offer
@@ -93,7 +94,9 @@ def point_key(
     compresses = algorithm is not None and algorithm.kind == "compressed"
     codec = offer.codec(str(factors["codec"])) if compresses else None
     dataset = datasets.get(str(factors["dataset"]))
-    used = {"metrics": {m.name: m.sha256 for m in metrics}} if metrics else {}
+    used: dict[str, Any] = {"metrics": {m.name: m.sha256 for m in metrics}} if metrics else {}
+    if dataset is not None:
+        used |= serving.identity(factors, dataset)
     return digest(
         {
             "id": identity,

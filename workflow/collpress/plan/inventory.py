@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from collpress.codecs.zfp import libraries
-from collpress.data.registry import load_registry
+from collpress.data.registry import Entry, load_registry
 from collpress.errors import CollpressError
 from collpress.files import write_json
 from collpress.layout import Places, build_record, dataset_file
@@ -38,7 +38,7 @@ def take_inventory(
 
     Parameters
     ----------
-    without : datasets that could not be had; their points are planned as failed, so that all others can run.
+    without : public ids of datasets that could not be had; their points are planned as failed, all others can run.
 
     Returns the expansion, the plan, and the files that changed.
 
@@ -67,7 +67,15 @@ def take_inventory(
     expansion.points = [_with_what_is_missing(p, without, broken) for p in expansion.points]
     if not expansion.points:
         raise CollpressError("the campaign has no points: every combination is excluded", where=str(campaign.path))
-    site = Site(platform, machine, offer, datasets, Build.of(build), build["core"]["path"], build_path.as_posix())
+    site = Site(
+        platform,
+        machine,
+        offer,
+        {d.id: d for d in datasets.values()},
+        Build.of(build),
+        build["core"]["path"],
+        build_path.as_posix(),
+    )
     plan = freeze(campaign, site, expansion, read_shards(places), broken_metrics(campaign, broken))
     written = write_plan(plan, places)
     inventory = _document(campaign, site, build, own, offers)
@@ -114,12 +122,14 @@ def known_offer(places: Places) -> Offer | None:
 
 
 def registered_datasets() -> dict[str, Dataset]:
-    """All datasets of the registry as they will be once prepared."""
-    entries = load_registry(REGISTRY)
-    return {
-        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256 or "", e.bytes)
-        for name, e in entries.items()
-    }
+    """All datasets of the registry as they will be once prepared, by the names that campaigns use."""
+    return {name: _registered(entry) for name, entry in load_registry(REGISTRY).items()}
+
+
+def _registered(entry: Entry) -> Dataset:
+    name = entry.public_id
+    path = dataset_file(name).as_posix()
+    return Dataset(name, entry.dtype, entry.elements, path, entry.sha256 or "", entry.bytes, entry.parts)
 
 
 def _with_what_is_missing(point: Point, without: Collection[str], broken: Mapping[str, str]) -> Point:
@@ -135,29 +145,32 @@ def _with_what_is_missing(point: Point, without: Collection[str], broken: Mappin
 
 
 def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict[str, Dataset]:
-    """The datasets that a campaign needs, from their sidecars; one that is not prepared is an error.
+    """The datasets that a campaign needs, by the names that it uses, from their sidecars; one that is not prepared is
+    an error.
 
-    Those in `without` are described as they would be.
+    Those in `without` (public ids) are described as they would be.
     """
     registered = registered_datasets()
     found = {}
     for name in datasets_needed(campaign, registered):
-        if name in without:
+        public = registered[name].id
+        if public in without:
             found[name] = registered[name]
             continue
-        values = dataset_file(name)
+        values = dataset_file(public)
         sidecar = read_json(values.with_suffix(".json"), f"prepare it: ./run collpress dataset get {name}")
         if not values.is_file() or values.stat().st_size != sidecar["bytes"]:
             raise CollpressError(
                 f"{values} is not the file that its sidecar describes", fix=f"./run collpress dataset get {name}"
             )
         found[name] = Dataset(
-            name,
+            public,
             sidecar["dtype"],
             int(sidecar["elements"]),
             values.as_posix(),
             sidecar["sha256"],
             int(sidecar["unique_bytes"]),
+            sidecar.get("parts"),
         )
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from collpress.plan import serving
 from collpress.plan.offer import Dataset, Metric, Offer
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import Value
@@ -36,11 +37,7 @@ def plan_line(
         line["bound_value"] = number
     line |= {name: str(factors[name]) for name in ("dtype", "op", "message_bytes")}
     dataset = datasets.get(str(factors["dataset"]))
-    if dataset is None:
-        line["data"] = "pattern"
-    else:
-        line |= {"data": "file", "data_path": dataset.path, "data_elements": str(dataset.elements)}
-        line["data_unique_bytes"] = str(dataset.unique_bytes)
+    line |= {"data": "pattern"} if dataset is None else serving.entries(factors, dataset)
     line |= {name: str(getattr(measure, name)) for name in ("warmup", "min_iterations", "max_iterations")}
     line["precision"] = repr(measure.precision)
     line["at_most"] = repr(measure.at_most / measure.launches)

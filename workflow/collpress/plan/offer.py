@@ -59,7 +59,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class Dataset:
-    """One dataset: `elements` values of `dtype` in the file `path`, little-endian; `unique_bytes` as in its sidecar."""
+    """One dataset: `elements` values of `dtype` in the file `path`, little-endian; `unique_bytes` as in its sidecar.
+
+    `parts`: how many ranks have a part of their own in it, all of equal length; None where ranks send slices.
+    """
 
     id: str
     dtype: str
@@ -67,6 +70,7 @@ class Dataset:
     path: str
     sha256: str
     unique_bytes: int
+    parts: int | None = None
 
 
 @dataclass(frozen=True)

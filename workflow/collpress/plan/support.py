@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collpress.errors import did_you_mean
+from collpress.plan import serving
 from collpress.plan.offer import Algorithm, Dataset, Offer
 from collpress.spec.factors import DTYPES, Value
 from collpress.spec.platform import Platform
@@ -111,14 +112,5 @@ def _against_codec(factors: Mapping[str, Value], offer: Offer) -> str | None:
 
 
 def _against_dataset(factors: Mapping[str, Value], datasets: Mapping[str, Dataset]) -> str | None:
-    name, dtype = str(factors["dataset"]), str(factors["dtype"])
-    if name == "pattern":
-        return None
-    dataset = datasets[name]
-    if dataset.dtype != dtype:
-        return f"the dataset {name} holds {dataset.dtype}, not {dtype}"
-    need = elements(factors) * int(factors["ranks"])
-    if need > dataset.elements:
-        ranks = factors["ranks"]
-        return f"{name} has {dataset.elements} elements; {ranks} ranks need {need} (data are never repeated)"
-    return None
+    name = str(factors["dataset"])
+    return None if name == "pattern" else serving.refusal(factors, datasets[name])

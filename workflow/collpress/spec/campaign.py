@@ -37,6 +37,7 @@ class Factors(Strict):
     codec: Axis = None
     error_bound: Axis = None
     dataset: Axis = None
+    wrap: Axis = None
     dtype: Axis = None
     op: Axis = None
     message_bytes: Axis = None

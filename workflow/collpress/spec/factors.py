@@ -30,6 +30,7 @@ Value = str | int
 COLLECTIVES = ("allreduce",)
 DTYPES = {"float32": 4, "float64": 8, "int32": 4}
 OPS = ("sum", "max")
+WRAPS = ("none", "mirror", "perturb", "repeat")
 ALGORITHM_KINDS = ("library", "reference", "compressed")
 NAME = r"[a-z0-9][a-z0-9_-]*"
 _GLOB_NAME = r"[a-z0-9_*?\[\]!-]+"
@@ -247,6 +248,15 @@ FACTORS: dict[str, Factor] = {
             "pattern",
             _text(rf"{_GLOB_NAME}(?:/{_GLOB_NAME})*"),
             "what is sent: pattern (small whole numbers) or a name from config/datasets.yaml",
+        ),
+        Factor(
+            "wrap",
+            _choice("wrap", WRAPS),
+            False,
+            "none",
+            {"enum": list(WRAPS)},
+            "what a longer message than the data does: none (is refused), mirror (goes on backwards), perturb (again, "
+            "changed a little), repeat (again); dropped for pattern",
         ),
         Factor("dtype", _choice("dtype", DTYPES), False, "float32", {"enum": list(DTYPES)}, "type of the elements"),
         Factor("op", _choice("op", OPS), False, "sum", {"enum": list(OPS)}, "the reduction"),

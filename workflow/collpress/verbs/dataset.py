@@ -9,6 +9,7 @@ addresses that the registry lists; all are checked by sha256. Without a network,
   get ID...       prepare datasets: fetch or generate, check, write; --dry-run tells what that would fetch
   verify ID...    check prepared datasets against the registry without changing them
   cite ID...      how to cite datasets, or those of a campaign, whom to thank, and their licences
+  register NAME FILES...   make files of your own a dataset, in config/datasets.d
 
 example: collpress dataset get colpex/theta 'synthetic/*'
 """
@@ -22,6 +23,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from collpress.data.formats import FILE_BYTES, FORMATS
 from collpress.data.registry import Entry, find_all, load_registry
 from collpress.data.stock import is_prepared, to_fetch
 from collpress.errors import CollpressError
@@ -57,6 +59,61 @@ def configure(parser: argparse.ArgumentParser) -> None:
         command.add_argument(
             "--results", type=Path, default=Path("results"), metavar="DIR", help="holds data/ and cache/"
         )
+    _configure_register(
+        commands.add_parser(
+            "register",
+            help="make files of your own a dataset",
+            description="Make files of your own a dataset: they are read once, and their checksums, shape and dtype "
+            "are written into config/datasets.d/GROUP.yaml. The files stay where they are.",
+            epilog="examples:\n"
+            "  collpress dataset register mine/wind wind.f32 --shape 100,500,500 --units 'm s-1'\n"
+            "  collpress dataset register mine/temperature run.nc --variable T\n"
+            "  collpress dataset register mine/gradient --per-rank-glob 'dumps/grad-{rank}.npy' --private",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+
+
+def _configure_register(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", metavar="NAME", help="group/name, as campaigns will call it")
+    command.add_argument(
+        "files",
+        metavar="FILES",
+        nargs="*",
+        type=Path,
+        help="one file, or one for each rank with its number in its name",
+    )
+    command.add_argument("--per-rank-glob", metavar="PATTERN", help="files of ranks; {rank} stands for the number")
+    command.add_argument("--format", choices=FORMATS, help="default: by the suffix")
+    command.add_argument(
+        "--dtype", choices=FILE_BYTES, help="of a raw file; bfloat16 also of .npy and .npz (16-bit words)"
+    )
+    command.add_argument("--byteorder", choices=("little", "big"), default="little", help="of a raw file")
+    command.add_argument("--shape", type=_shape, metavar="N,N,...", help="slowest axis first; of each file, if several")
+    command.add_argument(
+        "--key", "--variable", action="append", default=[], metavar="NAME",
+        help="variable (NetCDF), array (.npz), dataset (HDF5), STASH code (PP); tensors by name or pattern, repeatable",
+    )  # fmt: skip
+    command.add_argument("--convert", choices=("float32",), help="round float64 to float32")
+    command.add_argument("--missing-value", type=float, metavar="X", help="stands for no data in the files")
+    command.add_argument(
+        "--keep-missing", action="store_true", help="keep missing, NaN and infinite values as they are"
+    )
+    command.add_argument("--parts", action="store_true", help="one file whose slowest axis counts ranks")
+    for word in ("title", "units", "licence", "citation", "note"):
+        command.add_argument(f"--{word}", metavar="TEXT")
+    command.add_argument("--private", action="store_true", help="name and paths stay out of plans, results and figures")
+    command.add_argument("--registry", type=Path, default=Path("config/datasets.yaml"), metavar="FILE")
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    try:
+        shape = tuple(int(n) for n in text.replace("x", ",").split(","))
+    except ValueError:
+        shape = ()
+    if not shape or min(shape) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is no shape, for example 100,500,500')
+    return shape
 
 
 def _configure_get(command: argparse.ArgumentParser) -> None:
@@ -83,6 +140,8 @@ def run(args: argparse.Namespace) -> int:
     registry = load_registry(args.registry)
     if args.command == "list":
         return _list(registry, args)
+    if args.command == "register":
+        return _register(registry, args)
     wanted = args.ids
     if args.command == "cite" and args.campaign:
         wanted = [*wanted, *_used(args.campaign, registry)]
@@ -159,10 +218,10 @@ def _get(entries: list[Entry], args: argparse.Namespace) -> int:
         except CollpressError as error:
             wrong.append(error)
             continue
-        path = places(entry.id, args.results)[0]
+        path = places(entry.public_id, args.results)[0]
         made.append({"path": str(path), **sidecar.model_dump(mode="json", by_alias=True)})
         if not args.json:
-            print(f"{entry.id}: {path}, {sidecar.bytes:,} B, sha256 {sidecar.sha256}", flush=True)
+            print(f"{entry.public_id}: {path}, {sidecar.bytes:,} B, sha256 {sidecar.sha256}", flush=True)
     if args.json:
         print(json.dumps(made, indent=1))
     if len(wrong) == 1 == len(entries):
@@ -221,6 +280,38 @@ def _used(campaign: str, registry: dict[str, Entry]) -> list[str]:
     from collpress.spec import load_campaign
 
     return datasets_needed(load_campaign(campaign), registry)
+
+
+def _register(registry: dict[str, Entry], args: argparse.Namespace) -> int:
+    from collpress.data import numbered
+    from collpress.data.register import Wish, register
+
+    if bool(args.files) == bool(args.per_rank_glob):
+        raise CollpressError("which files?", allowed="FILES, or --per-rank-glob PATTERN")
+    paths = numbered.matching(args.per_rank_glob) if args.per_rank_glob else args.files
+    if len(paths) > 1 and not args.per_rank_glob:
+        paths = numbered.by_name(paths)
+    words = {word: getattr(args, word) for word in ("title", "units", "licence", "citation", "note")}
+    about = {word: text for word, text in words.items() if text is not None} | (
+        {"private": True} if args.private else {}
+    )
+    wish = Wish(
+        form=args.format,
+        dtype=args.dtype,
+        byte_order=args.byteorder,
+        shape=args.shape,
+        key=tuple(args.key),
+        convert=args.convert,
+        missing=args.missing_value,
+        keep_missing=args.keep_missing,
+        parts=args.parts,
+        about=about,
+    )
+    entry, home = register(args.name, paths, wish, args.registry, registry)
+    shape = " x ".join(map(str, entry.shape))
+    called = f"; told as {entry.public_id}" if entry.private else ""
+    print(f"{entry.id}: {entry.dtype}, {shape}, ranks send {entry.ranks}, {entry.bytes:,} B; in {home}{called}")
+    return 0
 
 
 def _row(entry: Entry, results: Path) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Readers of scientific file formats; each turns a file into one array and the value that stands for "missing"."""
+"""Readers of file formats, a module each: from a file to its values as they are stored (`stored.Stored`)."""

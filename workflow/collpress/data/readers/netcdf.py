@@ -1,4 +1,4 @@
-"""NetCDF: one float32 variable of a file, its values as they are stored."""
+"""NetCDF: one variable of a file, its values as they are stored."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ from pathlib import Path
 
 import netCDF4
 import numpy as np
-import numpy.typing as npt
 
+from collpress.data.readers.stored import Stored, of_array
 from collpress.errors import CollpressError, did_you_mean
 
 _PACKING = ("scale_factor", "add_offset")
 _MISSING = ("_FillValue", "missing_value")
 
 
-def read(path: Path, name: str) -> tuple[npt.NDArray[np.float32], float | None]:
-    """One variable.
-
-    Returns
-    -------
-    Array with the variable's dimensions, and the value that stands for "no data" where the variable declares one
-    (CF conventions, 2.5.1: `_FillValue`, else `missing_value`).
+def read(path: Path, name: str) -> Stored:
+    """One variable, with its dimensions; it may declare what stands for "no data" (CF conventions, 2.5.1: `_FillValue`,
+    else `missing_value`).
 
     Errors
     ------
-    CollpressError: not NetCDF or damaged; no such variable, with the nearest; not float32; packed; two
-    different values for no data.
+    CollpressError: not NetCDF or damaged; no such variable, with the nearest; no numbers; packed; two different
+    values for no data.
     """
     try:
         with netCDF4.Dataset(path) as content:
@@ -35,13 +31,13 @@ def read(path: Path, name: str) -> tuple[npt.NDArray[np.float32], float | None]:
         raise CollpressError(f"cannot read it as NetCDF: {text}", where=str(path)) from None
 
 
-def _values(content: netCDF4.Dataset, name: str, path: Path) -> tuple[npt.NDArray[np.float32], float | None]:
+def _values(content: netCDF4.Dataset, name: str, path: Path) -> Stored:
     if name not in content.variables:
         known = sorted(content.variables)
         allowed, hint = ", ".join(known) or "the file has no variables", did_you_mean(name, known)
         raise CollpressError(f'no variable "{name}"', where=str(path), allowed=allowed, fix=hint)
     variable, where = content.variables[name], f"{path}: {name}"
-    if getattr(variable.dtype, "str", "")[1:] != "f4":
+    if getattr(variable.dtype, "kind", "") not in {"f", "i", "u"}:
         raise CollpressError(f"the values are {variable.dtype}", where=where, allowed="float32")
     attributes = set(variable.ncattrs())
     packed = [attribute for attribute in _PACKING if attribute in attributes]
@@ -53,5 +49,4 @@ def _values(content: netCDF4.Dataset, name: str, path: Path) -> tuple[npt.NDArra
         said = " and ".join(map(str, declared))
         raise CollpressError(f"two values stand for no data: {said}", where=where, allowed="one")
     variable.set_auto_maskandscale(False)  # plain values, without a mask beside them
-    values: npt.NDArray[np.float32] = np.asarray(variable[...])
-    return values, declared[0] if declared else None
+    return of_array(np.asarray(variable[...]), missing=declared[0] if declared else None)

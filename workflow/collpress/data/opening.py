@@ -1,0 +1,112 @@
+"""From a file to values that can be prepared: the reader of its format, then what may be converted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from collpress.data.bfloat16 import Values
+from collpress.data.formats import FORMATS, Format, InFormat, Tensors
+from collpress.data.readers import netcdf, npy, pp, pt, raw
+from collpress.data.readers.stored import Stored, of_array
+from collpress.data.registry import Entry
+from collpress.errors import CollpressError
+
+_KEPT = {"float32": "<f4", "bfloat16": "<u2"}
+
+
+def together(paths: Sequence[Path], source: InFormat, entry: Entry) -> tuple[Values, float | None]:
+    """The values of an entry, and what stands for a missing one; several files are the parts of ranks, in order.
+
+    Errors: all of `opened` and `kept`; parts of different shapes or dtypes; a dtype other than the entry's, or a native
+    one that the entry does not tell.
+    """
+    shape = entry.shape if len(paths) == 1 else entry.shape[1:]
+    parts = []
+    for path in paths:
+        stored = opened(path, source, shape)
+        values, dtype = kept(stored, source, str(path))
+        for noun, found, said in (("dtype", dtype, entry.dtype), ("native_dtype", stored.dtype, entry.native_dtype)):
+            if found != said and (noun == "dtype" or stored.dtype != dtype):
+                raise CollpressError(f"{noun} should be {found}, the registry says {said}", where=f"{entry.id}: {path}")
+        if len(paths) > 1 and values.shape != shape:
+            told = " x ".join(map(str, values.shape))
+            raise CollpressError(
+                f"this part has the shape {told}", where=str(path), allowed=" x ".join(map(str, shape))
+            )
+        parts.append((values, missing_value(source, stored)))
+    values = parts[0][0] if len(parts) == 1 else np.stack([values for values, _ in parts])
+    return values, parts[0][1]
+
+
+def opened(path: Path, source: InFormat, shape: tuple[int, ...]) -> Stored:
+    """The values as they are stored. `shape` is what a raw file, which does not say, is read with.
+
+    Errors: all of the readers.
+    """
+    if source.raw is not None:
+        return raw.read(path, shape, source.raw)
+    if source.netcdf is not None:
+        return netcdf.read(path, source.netcdf.variable)
+    if source.pp is not None:
+        values, missing = pp.read(path, source.pp.stash)
+        return of_array(values, missing=missing)
+    if source.npy is not None:
+        return npy.read(path, source.npy)
+    if source.pt is not None:
+        return pt.read(path, source.pt)
+    return _with_a_library(path, source)
+
+
+def _with_a_library(path: Path, source: InFormat) -> Stored:
+    """Formats whose libraries are worth loading only where they are needed."""
+    if source.npz is not None:
+        from collpress.data.readers import npz
+
+        return npz.read(path, source.npz)
+    if source.hdf5 is not None:
+        from collpress.data.readers import hdf5
+
+        return hdf5.read(path, source.hdf5)
+    from collpress.data.readers import safetensors
+
+    assert isinstance(source.safetensors, Tensors)  # a source has one format
+    return safetensors.read(path, source.safetensors)
+
+
+def missing_value(source: InFormat, stored: Stored) -> float | None:
+    """What stands for "no data": as the registry says, else as the file says."""
+    said = next((form.missing for form in _forms(source) if form.missing is not None), None)
+    return stored.missing if said is None else said
+
+
+def kept(stored: Stored, source: InFormat, where: str) -> tuple[Values, str]:
+    """Values to prepare, little-endian, and their dtype, float32 or bfloat16.
+
+    float16 is widened, which is exact. float64 is rounded where the source says `convert: float32`.
+
+    Errors
+    ------
+    CollpressError: another dtype; float64 without a word; a finite value beyond float32.
+    """
+    if stored.dtype in _KEPT:
+        return np.ascontiguousarray(stored.values, dtype=_KEPT[stored.dtype]), stored.dtype
+    rounds = any(form.convert == "float32" for form in _forms(source))
+    if stored.dtype == "float16" or (stored.dtype == "float64" and rounds):
+        with np.errstate(over="ignore"):
+            values = np.ascontiguousarray(stored.values, dtype="<f4")
+        beyond = int(np.count_nonzero(np.isinf(values)) - np.count_nonzero(np.isinf(stored.values)))
+        if beyond:
+            raise CollpressError(f"{beyond} finite values are beyond float32", where=where, fix="scale them before")
+        return values, "float32"
+    raise CollpressError(
+        f"the values are {stored.dtype}",
+        where=where,
+        allowed="float32, bfloat16, float16 (widened exactly), float64 with convert: float32 (rounded)",
+    )
+
+
+def _forms(source: InFormat) -> list[Format]:
+    return [form for name in FORMATS if isinstance(form := getattr(source, name), Format)]

@@ -1,0 +1,262 @@
+"""`collpress dataset register`: a user's files become an entry in `config/datasets.d/<group>.yaml`.
+
+The files are read once, so that the entry holds their checksums, their shape and the checksum of the prepared values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import numpy as np
+import yaml
+from pydantic import ValidationError
+
+from collpress.data.bfloat16 import numbers
+from collpress.data.formats import FILE_BYTES, InFormat, RawValues
+from collpress.data.opening import kept, missing_value, opened
+from collpress.data.prepare import described
+from collpress.data.readers.stored import Stored
+from collpress.data.registry import Entry, is_id, own_entries
+from collpress.errors import CollpressError
+from collpress.files import sha256_of, write_atomically
+from collpress.spec.document import LARGEST_FILE, parse_document
+
+SUFFIXES = {
+    ".npy": "npy", ".npz": "npz", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf", ".pp": "pp",
+    ".h5": "hdf5", ".hdf5": "hdf5", ".hdf": "hdf5", ".safetensors": "safetensors", ".pt": "pt", ".pth": "pt",
+    ".f32": "raw", ".f64": "raw", ".f16": "raw", ".bf16": "raw", ".bin": "raw", ".raw": "raw", ".dat": "raw",
+}  # fmt: skip
+_RAW_DTYPES = {".f64": "float64", ".f16": "float16", ".bf16": "bfloat16"}
+_KEYS = {
+    "netcdf": "variable",
+    "npz": "key",
+    "hdf5": "dataset",
+    "safetensors": "tensors",
+    "pt": "tensors",
+    "pp": "stash",
+}
+_LOOKED_AT = 1 << 20
+"""Values of a raw file that its byte order is judged by."""
+_WILD, _TAME = 20.0, 12.0
+"""Standard deviations of binary exponents: at least, of numbers read in the wrong order; at most, of real ones."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a user says of files; what is None is taken from them, or is a default.
+
+    parts : each rank has a part of its own; several files always are parts.
+    """
+
+    form: str | None = None
+    dtype: str | None = None
+    byte_order: str = "little"
+    shape: tuple[int, ...] | None = None
+    key: tuple[str, ...] = ()
+    convert: str | None = None
+    missing: float | None = None
+    keep_missing: bool = False
+    parts: bool = False
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the entry: title, units, licence, citation, note, private."""
+
+
+def register(
+    name: str, paths: list[Path], wish: Wish, registry: Path, known: Mapping[str, Entry]
+) -> tuple[Entry, Path]:
+    """Read files, and add their entry to the users' part of a registry.
+
+    Parameters
+    ----------
+    paths : in the order of ranks where there are several.
+    known : the entries of the registry as it is.
+
+    Returns
+    -------
+    The entry, and the file that holds it.
+
+    Errors
+    ------
+    CollpressError: an id that cannot be or that is there already; all of the readers; parts of different shapes; a raw
+    file whose values look swapped; missing values that nobody wants to keep; a file that was changed by hand beyond
+    what can be added to.
+    """
+    if not is_id(name):
+        allowed = "group/name, of lower-case letters, digits, - and _"
+        raise CollpressError(f'"{name}" cannot be an id', allowed=allowed)
+    if name in known:
+        raise CollpressError(f'"{name}" is registered already', fix="give another name, or remove that entry first")
+    absent = next((path for path in paths if not path.is_file()), None)
+    if absent is not None:
+        raise CollpressError("there is no such file", where=str(absent))
+    form = _form(paths, wish)
+    source = _source(form, paths, wish)
+    values, dtype, native, missing = _read(paths, source, wish)
+    parts = wish.parts or len(paths) > 1
+    document: dict[str, Any] = {
+        "title": f"{name}, registered by its user",
+        "local": {"files": [_file(path) for path in paths], **source.model_dump(mode="json", exclude_none=True)},
+        "dtype": dtype,
+        "native_dtype": native,
+        "shape": list(values.shape),
+        **({"ranks": "parts"} if parts else {}),
+        "units": "unknown",
+        **({"missing": "keep"} if wish.keep_missing else {}),
+        "licence": "not told",
+        "citation": "not told",
+        **wish.about,
+        "sha256": "0" * 64,
+    }
+    document["sha256"] = described(_entry(name, document), values, missing).sha256
+    entry = _entry(name, document)
+    home = own_entries(registry) / f"{name.partition('/')[0]}.yaml"
+    _add(home, name, document)
+    return entry, home
+
+
+def _form(paths: list[Path], wish: Wish) -> str:
+    suffixes = {path.suffix.lower() for path in paths}
+    if wish.form is not None:
+        return wish.form
+    forms = {SUFFIXES.get(suffix) for suffix in suffixes}
+    if len(forms) != 1 or None in forms:
+        told = ", ".join(sorted(suffixes))
+        raise CollpressError(f"the suffix {told} tells no format", allowed=", ".join(SUFFIXES), fix="say --format")
+    return str(forms.pop())
+
+
+def _source(form: str, paths: list[Path], wish: Wish) -> InFormat:
+    """How the values lie in the files."""
+    said: dict[str, Any] = {"convert": wish.convert, "missing": wish.missing}
+    if form == "raw":
+        said |= {
+            "byte_order": wish.byte_order,
+            "dtype": wish.dtype or _RAW_DTYPES.get(paths[0].suffix.lower(), "float32"),
+        }
+    elif wish.dtype == "bfloat16" and form in ("npy", "npz"):
+        said["bits"] = "bfloat16"
+    elif wish.dtype is not None:
+        raise CollpressError(f"a {form} file says itself what its values are", fix="leave --dtype out")
+    word = _KEYS.get(form)
+    if word is None and wish.key:
+        raise CollpressError(f"a {form} file holds one array", fix="leave --key out")
+    if word is not None and (not wish.key or (word != "tensors" and len(wish.key) > 1)):
+        raise CollpressError(f"which {word} of the file?", where=str(paths[0]), fix=_advice(form, paths[0]))
+    if word is not None:
+        said[word] = list(wish.key) if word == "tensors" else int(wish.key[0]) if word == "stash" else wish.key[0]
+    if form == "pp":
+        said = {"stash": said["stash"]}
+    try:
+        return InFormat.model_validate({form: {name: value for name, value in said.items() if value is not None}})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise CollpressError(f"{first['loc'][-1]}: {first['msg']}", where="collpress dataset register") from None
+
+
+def _advice(form: str, path: Path) -> str:
+    option = "--variable NAME" if form == "netcdf" else "--key NAME"
+    return f"say {option}; for example --key 'model.layers.0.*'" if form in ("safetensors", "pt") else f"say {option}"
+
+
+def _read(paths: list[Path], source: InFormat, wish: Wish) -> tuple[Any, str, str, float | None]:
+    """Values of all files, their dtype, the one in the files, and what stands for a missing value."""
+    many = len(paths) > 1
+    shapes, arrays, told = [], [], set()
+    missing = None
+    for path in paths:
+        stored = opened(path, source, _shape(path, source.raw, wish))
+        if source.raw is not None:
+            _refuse_swapped(stored, source.raw, path)
+        if wish.shape is not None and stored.values.shape != wish.shape:
+            raise CollpressError(
+                f"the shape is {_text(stored.values.shape)}", where=str(path), allowed=_text(wish.shape)
+            )
+        values, dtype = kept(stored, source, str(path))
+        missing = missing_value(source, stored)
+        shapes.append(values.shape)
+        arrays.append(values)
+        told.add((dtype, stored.dtype))
+    for path, shape in zip(paths, shapes, strict=True):
+        if shape != shapes[0]:
+            what = f"{paths[0]} has the shape {_text(shapes[0])}, {path} {_text(shape)}"
+            raise CollpressError(what, allowed="parts of one shape", fix="cut the longer ones, or register one by one")
+    if len(told) > 1:
+        raise CollpressError(f"the files hold {', '.join(sorted(native for _, native in told))}", allowed="one dtype")
+    ((dtype, native),) = told
+    return np.stack(arrays) if many else arrays[0], dtype, native, missing
+
+
+def _shape(path: Path, form: RawValues | None, wish: Wish) -> tuple[int, ...]:
+    """What a raw file is read with: as told, or flat."""
+    if form is None:
+        return ()
+    size, found = FILE_BYTES[form.dtype], path.stat().st_size
+    if wish.shape is not None:
+        return wish.shape
+    if found == 0 or found % size:
+        raise CollpressError(f"{found} bytes are no whole number of {form.dtype} values", where=str(path))
+    return (found // size,)
+
+
+def _refuse_swapped(stored: Stored, form: RawValues, path: Path) -> None:
+    """Numbers that were read in the wrong byte order are of all magnitudes; those of the right one are not."""
+    first = np.array(stored.values.reshape(-1)[:_LOOKED_AT])
+    as_told, turned = _spread(first, stored.dtype), _spread(first.byteswap(), stored.dtype)
+    if as_told > _WILD and turned < _TAME:
+        other = "little" if form.byte_order == "big" else "big"
+        raise CollpressError(
+            f"read as {form.byte_order}-endian, the values are of all magnitudes; as {other}-endian they are not",
+            where=str(path),
+            fix=f"--byteorder {other}",
+        )
+
+
+def _spread(values: Any, dtype: str) -> float:
+    """Standard deviation of the binary exponents, in units of float32's; infinite where hardly a value has one."""
+    with np.errstate(all="ignore"):
+        wide = (numbers(values) if dtype == "bfloat16" else values).astype(np.float64)
+        usable = wide[np.isfinite(wide) & (wide != 0)]
+        exponents = np.log2(np.abs(usable))
+    bits = {"float64": 2**10, "float16": 2**4}.get(dtype, 2**7)
+    return float(np.std(exponents)) * 2**7 / bits if usable.size > values.size // 100 else math.inf
+
+
+def _file(path: Path) -> dict[str, Any]:
+    """A file as it is now; inside the checkout by its place there, so that the checkout may move."""
+    whole, here = path.resolve(), Path.cwd().resolve()
+    place = whole.relative_to(here) if whole.is_relative_to(here) else whole
+    return {"path": place.as_posix(), "bytes": path.stat().st_size, "sha256": sha256_of(path)}
+
+
+def _entry(name: str, document: dict[str, Any]) -> Entry:
+    try:
+        entry = Entry.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field_name = ".".join(map(str, first["loc"]))
+        raise CollpressError(f"{field_name}: {first['msg']}".lstrip(": "), where=name) from None
+    entry._id = name
+    return entry
+
+
+def _add(home: Path, name: str, document: dict[str, Any]) -> None:
+    """Put the entry behind those that the file has; what stands there, comments too, stays as it is."""
+    head = "# Datasets that were registered with `collpress dataset register`.\nschema: 1\ndatasets:\n"
+    before = home.read_text(encoding="utf-8") if home.exists() else head
+    text = yaml.safe_dump({name: document}, sort_keys=False, allow_unicode=True, width=120)
+    after = f"{before.rstrip()}\n\n{indent(text, '  ')}" if home.exists() else head + indent(text, "  ")
+    parsed = parse_document(after, str(home)).data
+    names = parsed.get("datasets") if isinstance(parsed, dict) else None
+    if not isinstance(names, dict) or name not in names or len(after.encode("utf-8")) > LARGEST_FILE:
+        fix = f"choose another group than {name.partition('/')[0]}, or shorten the file"
+        raise CollpressError("nothing can be added to this file", where=str(home), fix=fix)
+    write_atomically(home, after.encode("utf-8"))
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape)) or "that of a single number"
