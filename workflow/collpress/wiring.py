@@ -62,8 +62,9 @@ class Wiring:
         return " ".join(f"--without {shlex.quote(name)}" for name in self._without)
 
     def dataset_sha256(self, wildcards: Any) -> str:
-        """The pinned checksum of a prepared dataset."""
-        return self._entry(wildcards).sha256
+        """The pinned checksum of a prepared dataset; of a capture, which has none, what its sidecar recorded."""
+        entry = self._entry(wildcards)
+        return entry.sha256 or str(json.loads(dataset_file(entry.id).with_suffix(".json").read_bytes())["sha256"])
 
     def dataset_digest(self, wildcards: Any) -> str:
         """Changes when the dataset's entry in the registry does."""

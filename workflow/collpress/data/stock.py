@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from collpress.data.registry import Entry
+from collpress.data.sources import WheelMember
 
 
 def is_prepared(entry: Entry, results: Path) -> bool:
@@ -25,9 +26,10 @@ def to_fetch(entries: Iterable[Entry], results: Path) -> dict[str, int]:
 
 
 def _is_cached(entry: Entry, cache: Path) -> bool:
-    if entry.pypi is not None and _is_file(cache / entry.pypi.member_file, entry.pypi.member_bytes):
+    source = entry.fetched
+    if isinstance(source, WheelMember) and _is_file(cache / source.member_file, source.member_bytes):
         return True
-    return entry.fetched is not None and _is_file(cache / entry.fetched.file, entry.fetched.bytes)
+    return source is not None and _is_file(cache / source.file, source.bytes)
 
 
 def _is_file(path: Path, size: int) -> bool:

@@ -119,7 +119,7 @@ def registered_datasets() -> dict[str, Dataset]:
     """All datasets of the registry as they will be once prepared."""
     entries = load_registry(REGISTRY)
     return {
-        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256, e.bytes)
+        name: Dataset(name, e.dtype, e.elements, dataset_file(name).as_posix(), e.sha256 or "", e.bytes)
         for name, e in entries.items()
     }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from collpress.data.llama.forward import Layer, layers
-from collpress.data.llama.model import EMBEDDING, FINAL_NORM, PARTS, Model, Reals, tensor
+from collpress.data.llama.model import EMBEDDING, FINAL_NORM, PARTS, Model, Reals, Sizes, tensor
 from collpress.data.llama.operations import (
     angles,
     attention_back,
@@ -26,12 +26,12 @@ _ROWS = 64
 """Tokens whose scores over the vocabulary are held at a time."""
 
 
-def ready_order(model: Model) -> list[str]:
+def ready_order(sizes: Sizes) -> list[str]:
     """The names of all tensors in the order in which their gradients are ready: the last layer's first.
 
     That is the order in which data-parallel training sends them, in buckets (Li et al. 2020, PyTorch Distributed).
     """
-    inside = [tensor(layer, part) for layer in reversed(range(model.sizes.layers)) for part in reversed(PARTS)]
+    inside = [tensor(layer, part) for layer in reversed(range(sizes.layers)) for part in reversed(PARTS)]
     return [FINAL_NORM, *inside, EMBEDDING]
 
 
