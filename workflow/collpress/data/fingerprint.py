@@ -8,6 +8,7 @@ exponent of bfloat16 occurs, and, where tokens are rows, the channels with the l
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ QUANTILES = (0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999
 SUBSAMPLE = 1 << 20
 """Values, evenly spread, that the quantiles are of."""
 NORM, VALUE, SHARE = 1e-3, 1e-2, 2e-3
-"""Largest relative difference of norms; of single values and quantiles, over the larger of the value and the root mean square around it;
-and of the share of values whose exponent differs."""
+"""Largest relative difference of norms; of single values and quantiles, over the larger of the value and the root mean
+square around it; and largest share of values whose exponent may differ."""
 
 
 def place(dataset: str) -> Path:
@@ -80,14 +81,15 @@ def compare(stored: dict[str, Any], found: dict[str, Any]) -> str:
 def _part(part: npt.NDArray[Any]) -> dict[str, Any]:
     values = widened(part) if part.dtype.kind == "u" else np.ascontiguousarray(part, np.float32)
     flat = values.reshape(-1)
-    exponents = np.bincount((flat.view(np.uint32) >> 23) & 255, minlength=256)
+    pieces = np.array_split(flat, PIECES)
+    squares = [float(np.sum(np.square(piece, dtype=np.float64))) for piece in pieces]
+    exponents = np.sum([np.bincount((p.view(np.uint32) >> 23) & 255, minlength=256) for p in pieces], axis=0)
     used = np.flatnonzero(exponents)
     single = flat[np.linspace(0, flat.size - 1, SINGLE).astype(np.int64)]
     spread = flat[:: -(-flat.size // SUBSAMPLE)]
-    pieces = [float(np.sqrt(np.mean(piece.astype(np.float64) ** 2))) for piece in np.array_split(flat, PIECES)]
     return {
-        "norm": _short(np.sqrt(np.sum(flat.astype(np.float64) ** 2))),
-        "pieces": [_short(piece) for piece in pieces],
+        "norm": _short(math.sqrt(sum(squares))),
+        "pieces": [_short(math.sqrt(s / p.size)) for s, p in zip(squares, pieces, strict=True)],
         "single": [_short(value) for value in single],
         "quantiles": {str(q): _short(v) for q, v in zip(QUANTILES, np.quantile(spread, QUANTILES), strict=True)},
         "exponents": {"first": int(used[0]), "counts": exponents[used[0] : used[-1] + 1].tolist()},

@@ -179,6 +179,12 @@ class CaptureSource(Strict):
     ranks: int = Field(ge=1, strict=True)
     layers: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = ()
     """Whose activations are kept (`residual` and the partial sums); empty: of all."""
-    gradients: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.*?\[\]-]+$")], ...] = ("*",)
-    """Names of the tensors whose gradients are kept, as patterns of the shell."""
+    gradients: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.*?\[\]-]+$")], ...] = ()
+    """Names of the tensors whose gradients are kept, as patterns of the shell; none: the pass runs forwards only."""
     what: Literal["gradients", "keys", "values", "decode", "residual", "attention-partial", "mlp-partial"]
+
+    @model_validator(mode="after")
+    def _has_what_is_wanted(self) -> Self:
+        if self.what == "gradients" and not self.gradients:
+            raise ValueError("say which: gradients names no tensor")
+        return self

@@ -4,10 +4,11 @@ The registry is config/datasets.yaml; a prepared dataset is results/data/ID.bin 
 sidecar ID.json. Data from outside come with pip from the index that it is configured for, or over HTTPS from the
 addresses that the registry lists; all are checked by sha256. Without a network, the error says which file to put where.
 
-  list            every dataset of the registry, and whether it is prepared
-  info ID         what a dataset is, where it comes from, its licence and how to cite it
-  get ID...       prepare datasets: fetch or generate, check, write
-  verify ID...    check prepared datasets against the registry without changing them
+  list               every dataset of the registry, and whether it is prepared
+  info ID            what a dataset is, where it comes from, its licence and how to cite it
+  get ID...          prepare datasets: fetch or generate, check, write
+  verify ID...       check prepared datasets against the registry without changing them
+  fingerprint ID...  keep what prepared captures are known by, for those who capture them again
 
 example: collpress dataset get colpex/theta synthetic/power-law
 """
@@ -33,8 +34,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("info", "what a dataset is, its licence and how to cite it", False),
         ("get", "prepare datasets: fetch or generate, check, write", True),
         ("verify", "check prepared datasets against the registry", True),
+        ("fingerprint", "keep what prepared captures are known by", True),
     ):
         ids = "" if many is None else " colpex/theta synthetic/normal" if many else " colpex/theta"
+        ids = " smollm2-kv/k" if name == "fingerprint" else ids
         command = commands.add_parser(
             name,
             help=summary,
@@ -58,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
     if args.command == "list":
         return _list(registry, args)
     entries = [find(registry, dataset, args.registry) for dataset in args.ids]
-    return {"info": _info, "get": _get, "verify": _verify}[args.command](entries, args)
+    verbs = {"info": _info, "get": _get, "verify": _verify, "fingerprint": _fingerprint}
+    return verbs[args.command](entries, args)
 
 
 def _list(registry: dict[str, Entry], args: argparse.Namespace) -> int:
@@ -131,6 +135,19 @@ def _verify(entries: list[Entry], args: argparse.Namespace) -> int:
     return 0
 
 
+def _fingerprint(entries: list[Entry], args: argparse.Namespace) -> int:
+    from collpress.data.fingerprint import write
+    from collpress.data.prepare import stored_values
+
+    for entry in entries:
+        if entry.capture is None:
+            raise CollpressError("only captures have a fingerprint, others a sha256", where=entry.id)
+        if not is_prepared(entry, args.results):
+            raise CollpressError("not prepared", where=entry.id, fix=f"collpress dataset get {entry.id}")
+        print(f"{entry.id}: {write(entry.id, stored_values(entry, args.results))}")
+    return 0
+
+
 def _row(entry: Entry, results: Path) -> dict[str, Any]:
     """All that is known of a dataset without reading its values; sizes in bytes."""
     plain = (
@@ -141,6 +158,7 @@ def _row(entry: Entry, results: Path) -> dict[str, Any]:
         "dtype",
         "native_dtype",
         "shape",
+        "ranks",
         "elements",
         "bytes",
         "units",

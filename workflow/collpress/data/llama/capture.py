@@ -1,7 +1,6 @@
 """Captured tensors: from the registry's word to an array, by a pass that all datasets of its kind share.
 
-A pass runs once for all that it can give: what another dataset may want stays in `results/cache/captures/`. One that
-asks for gradients runs forwards and backwards, any other only forwards.
+A pass runs once for all that it can give: what another dataset may want stays in `results/cache/captures/`.
 """
 
 from __future__ import annotations
@@ -61,7 +60,8 @@ def _places(source: CaptureSource, cache: Path) -> dict[str, Path]:
     made_of = [_sources(), source.model.member_sha256, source.text.sha256, source.tokens, source.ranks]
     kept: dict[str, Any] = {what: source.layers for what in ("residual", *PARTIAL)} | {"gradients": source.gradients}
     directory = cache / "captures" / f"{source.model.name}-{source.ranks}x{source.tokens}-{_digest(made_of)}"
-    return {what: directory / f"{what}-{_digest(kept.get(what))}.npy" for what in (*FORWARD, "gradients")}
+    products = (*FORWARD, "gradients") if source.gradients else FORWARD
+    return {what: directory / f"{what}-{_digest(kept.get(what))}.npy" for what in products}
 
 
 def _run(source: CaptureSource, file: Path, text: Path, places: dict[str, Path], dataset: str) -> None:
@@ -75,7 +75,7 @@ def _run(source: CaptureSource, file: Path, text: Path, places: dict[str, Path],
         ranks=source.ranks,
         layers=source.layers,
         gradients=source.gradients,
-        products={w: p.absolute() for w, p in missing.items() if w != "gradients" or source.what == "gradients"},
+        products={what: place.absolute() for what, place in missing.items()},
     )
     print(
         f"{dataset}: running {source.model.name} on {source.ranks} x {source.tokens} tokens, on one processor",

@@ -90,6 +90,8 @@ def sizes_of(gguf: Gguf) -> Sizes:
         theta=float(gguf.value("llama.rope.freq_base", (int, float))),
         epsilon=float(gguf.value("llama.attention.layer_norm_rms_epsilon", float)),
     )
+    if sizes.layers > len(gguf.tensors):  # before anything is made for each of them
+        raise CollpressError(f"{sizes.layers} layers, but {len(gguf.tensors)} tensors", where=str(gguf.path))
     fits = min(*numbers.values(), sizes.vocabulary) > 0 and sizes.width % sizes.heads == 0
     fits = fits and sizes.heads % sizes.kv_heads == 0 and sizes.head_width % 2 == 0
     fits = fits and math.isfinite(sizes.theta) and sizes.theta > 1 and 0 < sizes.epsilon < 1
@@ -107,14 +109,14 @@ def load(gguf: Gguf) -> Model:
     Errors: another architecture; a tensor that is missing, too many or of another shape; a head of its own.
     """
     sizes = sizes_of(gguf)
-    if len(gguf.tensors) > len(sizes.shapes) or sizes.layers > len(gguf.tensors):
-        more = sorted(gguf.tensors.keys() - sizes.shapes.keys())[:3]
+    shapes = sizes.shapes
+    if more := sorted(gguf.tensors.keys() - shapes.keys()):
         raise CollpressError(
-            f"tensors that this model has no use for: {', '.join(more)}" if more else "tensors are missing",
+            f"tensors that this model has no use for: {', '.join(more[:3])}",
             where=str(gguf.path),
             allowed="embedding, layers and final norm of a Llama whose output head is its embedding",
         )
-    stored = {name: gguf.tensor(name, shape) for name, shape in sizes.shapes.items()}
+    stored = {name: gguf.tensor(name, shape) for name, shape in shapes.items()}
     weights = {name: dequantised(one) for name, one in stored.items()}
     for layer in range(sizes.layers):
         for part, heads in (("attn_q", sizes.heads), ("attn_k", sizes.kv_heads)):
