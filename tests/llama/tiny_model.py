@@ -66,7 +66,9 @@ class TinyFile:
         head += b"".join(text(key) + value(what) for key, what in self.about.items())
         offset = 0
         for name, one in self.tensors.items():
-            head += text(name) + struct.pack("<I", len(one.lengths)) + struct.pack(f"<{len(one.lengths)}Q", *one.lengths)
+            head += (
+                text(name) + struct.pack("<I", len(one.lengths)) + struct.pack(f"<{len(one.lengths)}Q", *one.lengths)
+            )
             head += struct.pack("<IQ", one.code, self.offsets.get(name, offset))
             offset += len(one.content) + -len(one.content) % self.alignment
         return head

@@ -1,8 +1,8 @@
 """What captured tensors are known by. Their last digits depend on processor and library, so no checksum can be pinned:
 a fingerprint says what must be the same anywhere, and how closely. It lies in resources/fingerprints/<id>.json.
 
-Of each rank's part: its norm, the root mean square of 64 pieces in their order, 256 single values, quantiles, how often each
-exponent of bfloat16 occurs, and, where tokens are rows, the channels with the largest mean magnitude.
+Of each rank's part: its norm, the root mean square of 64 pieces in their order, 256 single values, quantiles, how often
+each exponent of bfloat16 occurs, and, where tokens are rows, the channels with the largest mean magnitude.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collpress.data.bfloat16 import widened
+from collpress.data.bfloat16 import Values, numbers
 from collpress.errors import CollpressError
-from collpress.files import write_json
+from collpress.files import write_atomically
 from collpress.layout import ROOT
 
 PIECES, SINGLE, CHANNELS = 64, 256, 8
@@ -34,18 +34,20 @@ def place(dataset: str) -> Path:
     return ROOT / "resources" / "fingerprints" / f"{dataset}.json"
 
 
-def fingerprint(values: npt.NDArray[Any]) -> dict[str, Any]:
+def fingerprint(values: Values) -> dict[str, Any]:
     """The fingerprint of float32 values, or of bfloat16 ones as 16-bit patterns; the slowest axis counts parts."""
     return {"schema": 1, "shape": list(values.shape), "parts": [_part(part) for part in values]}
 
 
-def write(dataset: str, values: npt.NDArray[Any]) -> Path:
-    """Write a dataset's fingerprint where `check` looks for it."""
-    write_json(place(dataset), fingerprint(values))
+def write(dataset: str, values: Values) -> Path:
+    """Write a dataset's fingerprint where `check` looks for it, one line a part."""
+    found = fingerprint(values)
+    parts = ",\n".join(json.dumps(part) for part in found.pop("parts"))
+    write_atomically(place(dataset), f'{json.dumps(found)[:-1]}, "parts": [\n{parts}]}}\n'.encode())
     return place(dataset)
 
 
-def check(dataset: str, values: npt.NDArray[Any]) -> bool:
+def check(dataset: str, values: Values) -> bool:
     """Whether the dataset has a fingerprint; the values must then agree with it.
 
     Errors: values that do not, with the first thing that differs; a fingerprint that cannot be read.
@@ -78,8 +80,8 @@ def compare(stored: dict[str, Any], found: dict[str, Any]) -> str:
     return ""
 
 
-def _part(part: npt.NDArray[Any]) -> dict[str, Any]:
-    values = widened(part) if part.dtype.kind == "u" else np.ascontiguousarray(part, np.float32)
+def _part(part: Values) -> dict[str, Any]:
+    values = np.ascontiguousarray(numbers(part))
     flat = values.reshape(-1)
     pieces = np.array_split(flat, PIECES)
     squares = [float(np.sum(np.square(piece, dtype=np.float64))) for piece in pieces]
@@ -114,11 +116,12 @@ def _compare_part(before: dict[str, Any], now: dict[str, Any]) -> str:
             return f"{key} {worst} is {new[worst]}, not {old[worst]}"
     around = np.repeat(before["pieces"], SINGLE // PIECES)
     total = np.full(len(QUANTILES), np.sqrt(np.mean(np.square(before["pieces"]))))
-    quantiles = (list(before["quantiles"].values()), list(now["quantiles"].values()))
-    for what, old, new, scale in (("value", before["single"], now["single"], around), ("quantile", *quantiles, total)):
-        over = np.abs(np.subtract(new, old)) / np.maximum(np.abs(old), scale)
+    single = before["single"], now["single"]
+    quantiles = [list(one["quantiles"].values()) for one in (before, now)]
+    for what, (stored, found), scale in (("value", single, around), ("quantile", quantiles, total)):
+        over = np.abs(np.subtract(found, stored)) / np.maximum(np.abs(stored), scale)
         if over.max(initial=0) > VALUE:
-            return f"{what} {int(over.argmax())} is {new[over.argmax()]}, not {old[over.argmax()]}"
+            return f"{what} {int(over.argmax())} is {found[over.argmax()]}, not {stored[over.argmax()]}"
     old_counts, new_counts = (_counts(one["exponents"]) for one in (before, now))
     moved = np.abs(old_counts - new_counts).sum() / 2 / old_counts.sum()
     if moved > SHARE:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import hashlib
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from collpress.data import download, fingerprint, sidecar, web
-from collpress.data.bfloat16 import widened
+from collpress.data.bfloat16 import Values, numbers
 from collpress.data.generate import generate
 from collpress.data.llama.capture import captured
 from collpress.data.readers import netcdf, pp, raw
@@ -24,8 +22,6 @@ from collpress.data.stock import to_fetch
 from collpress.errors import CollpressError
 from collpress.files import require_room, sha256_of, write_atomically
 
-Values = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
-"""float32 numbers, or the bits of bfloat16 numbers."""
 _NO_CHECKSUM = "0" * 64
 """Where an entry pins none."""
 
@@ -61,10 +57,12 @@ def prepare(entry: Entry, results: Path = Path("results")) -> Sidecar:
         )
     if values.dtype.itemsize != entry.itemsize:
         raise CollpressError(
-            f"the values have {values.dtype.itemsize} bytes each", where=entry.id, allowed=f"{entry.dtype}, as registered"
+            f"the values have {values.dtype.itemsize} bytes each",
+            where=entry.id,
+            allowed=f"{entry.dtype}, as registered",
         )
     little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
-    made = _described(entry, little, missing_value)
+    made = described(entry, little, missing_value)
     if entry.capture is not None:
         _check_fingerprint(entry, little)
     elif made.sha256 != entry.sha256:
@@ -83,8 +81,7 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
     values_path, sidecar_path = places(entry.id, results)
     if not values_path.is_file():
         raise CollpressError("not prepared", where=str(values_path), fix=f"collpress dataset get {entry.id}")
-    described = sidecar.read(sidecar_path)
-    expected = entry.sha256 or described.sha256  # that of a capture is recorded where it is made
+    expected = entry.sha256 or sidecar.read(sidecar_path).sha256  # that of a capture is recorded where it is made
     found = sha256_of(values_path)
     if found != expected:
         raise CollpressError(
@@ -93,7 +90,8 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
             where=str(values_path),
             fix=f"collpress dataset get {entry.id}",
         )
-    if _entry_part(described) != _entry_part(_declared(entry)):
+    found_there = sidecar.read(sidecar_path)
+    if _entry_part(found_there) != _entry_part(_declared(entry)):
         raise CollpressError(
             "the sidecar does not say what the registry says",
             where=str(sidecar_path),
@@ -101,22 +99,19 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
         )
     if entry.capture is not None:
         fingerprint.check(entry.id, stored_values(entry, results))
-    return described
+    return found_there
 
 
 def stored_values(entry: Entry, results: Path = Path("results")) -> Values:
     """The prepared values, mapped; bfloat16 ones as 16-bit patterns."""
     dtype = "<u2" if entry.dtype == "bfloat16" else "<f4"
-    values: Values = np.memmap(places(entry.id, results)[0], dtype, "r", shape=entry.shape)
-    return values
+    return np.memmap(places(entry.id, results)[0], dtype, "r", shape=entry.shape)
 
 
 def _check_fingerprint(entry: Entry, values: Values) -> None:
     if not fingerprint.check(entry.id, values):
-        print(
-            f"{entry.id}: nothing to compare the values with; collpress dataset fingerprint {entry.id} would keep these",
-            file=sys.stderr,
-        )
+        keep = f"collpress dataset fingerprint {entry.id} would keep these"
+        print(f"{entry.id}: nothing to compare the values with; {keep}", file=sys.stderr)
 
 
 def unique_bytes(values: Values) -> int:
@@ -137,7 +132,7 @@ def unique_bytes(values: Values) -> int:
     return int(values.nbytes)
 
 
-def _repeats(bits: npt.NDArray[np.unsignedinteger[Any]], shift: int, piece: int = 1 << 14) -> bool:
+def _repeats(bits: Values, shift: int, piece: int = 1 << 14) -> bool:
     later, earlier = bits[shift:], bits[: bits.size - shift]
     starts = range(0, later.size, piece)
     return all(np.array_equal(later[i : i + piece], earlier[i : i + piece]) for i in starts)
@@ -156,7 +151,7 @@ def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
     print(f"{entry.id}: licence: {entry.licence}", file=sys.stderr)
     if entry.capture is not None:
-        return captured(entry.capture, cache, entry.id), None
+        return captured(entry.capture, cache, entry.id, entry.shape), None
     if entry.pypi is not None:
         return pp.read(download.member(entry.pypi, cache), entry.pypi.pp.stash)
     if entry.url is None:
@@ -169,8 +164,9 @@ def _values(entry: Entry, cache: Path) -> tuple[Values, float | None]:
     return netcdf.read(path, entry.url.netcdf.variable)
 
 
-def _described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
-    values = widened(stored) if stored.dtype.kind == "u" else stored
+def described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
+    """The sidecar of values. Errors: some are missing, NaN or infinite, and the entry refuses that."""
+    values = numbers(stored)
     usable = np.isfinite(values)
     if missing_value is not None:
         usable &= values != np.float32(missing_value)
@@ -222,9 +218,9 @@ def _declared(entry: Entry) -> Sidecar:
     )
 
 
-def _entry_part(described: Sidecar) -> Sidecar:
+def _entry_part(whole: Sidecar) -> Sidecar:
     """What of a sidecar comes from the registry; the rest is measured."""
-    recorded = {"sha256": _NO_CHECKSUM} if described.source["kind"] == "capture" else {}
-    return described.model_copy(
-        update=recorded | {"unique_bytes": described.bytes, "minimum": None, "maximum": None, "missing": None}
+    recorded = {"sha256": _NO_CHECKSUM} if whole.source["kind"] == "capture" else {}
+    return whole.model_copy(
+        update=recorded | {"unique_bytes": whole.bytes, "minimum": None, "maximum": None, "missing": None}
     )

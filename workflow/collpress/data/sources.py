@@ -169,7 +169,8 @@ class Text(Strict):
 class CaptureSource(Strict):
     """Tensors of one pass of a model over a text: what a training step or a serving run would send between ranks.
 
-    Rank r reads the text's tokens r · `tokens` … (r + 1) · `tokens` - 1. Entries that differ in `what` only share a pass.
+    Rank r reads the text's tokens r · `tokens` … (r + 1) · `tokens` - 1. Entries that differ in `what` only share a
+    pass.
     """
 
     model: ModelFile

@@ -1,7 +1,7 @@
 """A pass in a process of its own: reads the request from standard input; an error is written to standard output.
 
-It has one thread for matrices, set before numpy is loaded: with more, their last digits would depend on how many, and the
-time on what else runs.
+It has one thread for matrices, set before numpy is loaded: with more, their last digits would depend on how many, and
+the time on what else runs.
 """
 
 from __future__ import annotations

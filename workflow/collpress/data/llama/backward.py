@@ -51,7 +51,7 @@ def loss_and_gradients(
     """
     lowest = 0 if EMBEDDING in wanted else min((_layer_of(n, model) for n in wanted), default=model.sizes.layers)
     kept: list[Layer] = []
-    x = np.empty(0)
+    x: Reals = np.empty(0)
     for layer in layers(model, tokens):
         seen(layer)
         if layer.number >= lowest:
@@ -88,7 +88,9 @@ def _back(
 def _head(embedding: Reals, x: Reals, tokens: Sequence[int], wanted: bool) -> tuple[float, Reals, Reals | None]:
     """The loss, and its derivatives by the final rows and, if wanted, by the embedding as the output head."""
     targets = np.asarray(tokens[1:])
-    dx, d_embedding, loss = np.zeros_like(x), np.zeros_like(embedding) if wanted else None, 0.0
+    dx: Reals = np.zeros_like(x)
+    loss = 0.0
+    d_embedding: Reals | None = np.zeros_like(embedding) if wanted else None
     for begin in range(0, targets.size, _ROWS):
         rows = x[begin : min(begin + _ROWS, targets.size)]
         own = (np.arange(len(rows)), targets[begin : begin + _ROWS])
@@ -125,7 +127,8 @@ def _layer_back(model: Model, layer: Layer, d: Reals, wanted: set[str]) -> tuple
         return by_argument
 
     d_gate, d_up = gated_back(through("ffn_down", d, layer.hidden), layer.gate, layer.up)
-    d_inner = through("ffn_up", d_up, layer.middle_normed) + through("ffn_gate", d_gate, layer.middle_normed)
+    d_inner: Reals = through("ffn_up", d_up, layer.middle_normed)
+    d_inner = d_inner + through("ffn_gate", d_gate, layer.middle_normed)
     d = d + normed("ffn_norm", d_inner, layer.middle, layer.middle_scaled)
 
     by_heads = heads_first(through("attn_output", d, layer.attended), sizes.heads)

@@ -25,19 +25,20 @@ from collpress.errors import CollpressError
 from collpress.files import make_directory, sha256_of
 from collpress.layout import ROOT
 
-ONE_THREAD = {
-    name: "1"
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-}
+_WORKFLOW = Path(__file__).resolve().parents[3]
+LIBRARIES = ("OPENBLAS", "OMP", "MKL", "BLIS", "VECLIB_MAXIMUM")
+ONE_THREAD = {f"{library}_{'' if '_' in library else 'NUM_'}THREADS": "1" for library in LIBRARIES}
+"""For every library that may multiply matrices for numpy."""
 
 
-def captured(source: CaptureSource, cache: Path, dataset: str) -> npt.NDArray[Any]:
+def captured(source: CaptureSource, cache: Path, dataset: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """The tensors that an entry stands for: float32, or the bits of bfloat16 as uint16; mapped from the cache.
 
     Parameters
     ----------
     cache : holds the model's file, and the captures.
     dataset : who asks, for messages.
+    shape : what the registry expects; another one is refused before anything is computed.
 
     Errors
     ------
@@ -51,23 +52,25 @@ def captured(source: CaptureSource, cache: Path, dataset: str) -> npt.NDArray[An
         make_directory(path.parent)
         with turn(path.parent / ".lock"):
             if not path.is_file():  # the one before may have made it
-                _run(source, file, text, places, dataset)
+                _run(source, file, text, places, dataset, shape)
     return load(path)
 
 
 def _places(source: CaptureSource, cache: Path) -> dict[str, Path]:
     """Where each product of the source's pass lies: the name holds all that its values depend on."""
     made_of = [_sources(), source.model.member_sha256, source.text.sha256, source.tokens, source.ranks]
-    kept: dict[str, Any] = {what: source.layers for what in ("residual", *PARTIAL)} | {"gradients": source.gradients}
+    kept: dict[str, Any] = dict.fromkeys(("residual", *PARTIAL), source.layers) | {"gradients": source.gradients}
     directory = cache / "captures" / f"{source.model.name}-{source.ranks}x{source.tokens}-{_digest(made_of)}"
     products = (*FORWARD, "gradients") if source.gradients else FORWARD
     return {what: directory / f"{what}-{_digest(kept.get(what))}.npy" for what in products}
 
 
-def _run(source: CaptureSource, file: Path, text: Path, places: dict[str, Path], dataset: str) -> None:
-    missing = {what: place for what, place in places.items() if not place.is_file()}
+def _run(
+    source: CaptureSource, file: Path, text: Path, places: dict[str, Path], dataset: str, shape: tuple[int, ...]
+) -> None:
     request = Request(
         asked=source.what,
+        shape=shape,
         gguf=file.absolute(),
         weights_sha256=source.model.weights_sha256,
         text=text,
@@ -75,19 +78,14 @@ def _run(source: CaptureSource, file: Path, text: Path, places: dict[str, Path],
         ranks=source.ranks,
         layers=source.layers,
         gradients=source.gradients,
-        products={what: place.absolute() for what, place in missing.items()},
+        products={what: place.absolute() for what, place in places.items() if not place.is_file()},
     )
     print(
         f"{dataset}: running {source.model.name} on {source.ranks} x {source.tokens} tokens, on one processor",
         file=sys.stderr,
         flush=True,
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "collpress.data.llama"],
-        input=request.model_dump_json().encode(),
-        stdout=subprocess.PIPE,
-        env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(ROOT / "workflow")},
-    )
+    done = _start(request)
     if done.returncode == CollpressError.exit_code and done.stdout:
         told = json.loads(done.stdout)
         where = f"{dataset}: {told['where']}" if told.get("where") else dataset
@@ -96,6 +94,15 @@ def _run(source: CaptureSource, file: Path, text: Path, places: dict[str, Path],
         ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
         fix = "see what it wrote above" if done.returncode > 0 else "free some memory and try again"
         raise CollpressError(f"the capture ended with {ended}", where=dataset, fix=fix)
+
+
+def _start(request: Request) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "collpress.data.llama"],
+        input=request.model_dump_json().encode(),
+        stdout=subprocess.PIPE,
+        env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(_WORKFLOW)},
+    )
 
 
 def _text(text: Text, dataset: str) -> Path:

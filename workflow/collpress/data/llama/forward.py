@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -67,21 +68,20 @@ def _layer(model: Model, number: int, x: Reals, cosine: Reals, sine: Reals) -> L
     gate, up = (middle_normed @ model.of(number, part).T for part in ("ffn_gate", "ffn_up"))
     hidden = gated(gate, up)
     out = middle + hidden @ model.of(number, "ffn_down").T
-    return Layer(
-        number, x, scaled, normed, q, k, v, weights, attended, middle, middle_scaled, middle_normed, gate, up, hidden, out
-    )
+    attention_values = (x, scaled, normed, q, k, v, weights, attended, middle)
+    return Layer(number, *attention_values, middle_scaled, middle_normed, gate, up, hidden, out)
 
 
 def shares(count: int, ranks: int) -> list[slice]:
     """`count` things on `ranks` ranks, one after the other; the first ranks have one more where it does not divide."""
     ends = [rank * (count // ranks) + min(rank, count % ranks) for rank in range(ranks + 1)]
-    return [slice(begin, end) for begin, end in zip(ends, ends[1:], strict=False)]
+    return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
-def partial_sums(model: Model, layer: Layer, ranks: int) -> tuple[list[Reals], list[Reals]]:
+def partial_sums(model: Model, layer: Layer, ranks: int) -> tuple[Sequence[Reals], Sequence[Reals]]:
     """What each tensor-parallel rank would bring to the two all-reduces of a layer: (token, width) each.
 
-    A rank holds some of the heads and the same columns of attn_output, and some rows of ffn_gate and ffn_up and the same
+    A rank holds some of the heads and their columns of attn_output, and some rows of ffn_gate and ffn_up and the same
     columns of ffn_down; the sum over the ranks is what the layer adds to the residual stream.
     """
     output, down = model.of(layer.number, "attn_output"), model.of(layer.number, "ffn_down")

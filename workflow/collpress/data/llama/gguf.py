@@ -10,6 +10,7 @@ import math
 import mmap
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,9 @@ class Gguf:
             raise CollpressError(f'the file does not say "{key}"', where=str(self.path), fix="take another GGUF file")
         found = self.about[key]
         if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
-            raise CollpressError(f'"{key}" is of an unexpected type', where=str(self.path), fix="take another GGUF file")
+            raise CollpressError(
+                f'"{key}" is of an unexpected type', where=str(self.path), fix="take another GGUF file"
+            )
         return found
 
     def tensor(self, name: str, shape: tuple[int, ...]) -> Tensor:
@@ -148,7 +151,7 @@ class _Head:
             begin = start + offset
             tensors[name] = Tensor(name, shape, encoding, self._content[begin : begin + length])
         taken.sort()
-        for (offset, length, what), (following, _, other) in zip(taken, taken[1:], strict=False):
+        for (offset, length, what), (following, _, other) in pairwise(taken):
             if offset + length > following:
                 raise self._wrong(f"{what} lies over {other}")
         return tensors

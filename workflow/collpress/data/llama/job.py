@@ -1,9 +1,10 @@
-"""One pass, as its own process sees it: the request, the model, every rank's text, and the products into their files."""
+"""One pass, as its own process sees it: the request, the model, every rank's text, the products into their files."""
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,15 +19,17 @@ from collpress.data.llama.model import Model, Reals, Sizes
 from collpress.data.llama.products import HALF, PARTIAL, Npy, chosen, shape
 from collpress.data.llama.tokenizer import Tokenizer
 from collpress.errors import CollpressError
-from collpress.files import atomic, require_memory
+from collpress.files import atomic, require_memory, require_room
 
 
 class Request(BaseModel):
-    """What a pass shall do; `products` says which file each wanted product goes to. `asked`: who needs the pass."""
+    """What a pass shall do; `products` says which file each wanted product goes to, `asked` which is needed now."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     asked: str
+    shape: tuple[int, ...]
+    """That the registry expects of what is asked for."""
     gguf: Path
     weights_sha256: str
     text: Path
@@ -42,8 +45,9 @@ def run(request: Request) -> None:
 
     Errors
     ------
-    CollpressError: the model's file, weights other than the registry's, a text that is too short, more tokens than the
-    model takes, layers or tensors that it does not have, more tensor-parallel ranks than heads; memory or room.
+    CollpressError: the model's file, weights or a shape other than the registry's, a text that is too short, more
+    tokens than the model takes, layers or tensors that it does not have, more tensor-parallel ranks than heads; memory
+    or room.
     """
     file = gguf.read(request.gguf)
     sizes = model.sizes_of(file)
@@ -55,6 +59,12 @@ def run(request: Request) -> None:
         raise CollpressError(
             f"{request.ranks} tensor-parallel ranks cannot share {sizes.heads} heads", allowed=f"at most {sizes.heads}"
         )
+    shapes = {what: shape(what, sizes, request.ranks, request.tokens, len(layers), names) for what in wanted}
+    if shapes[request.asked] != request.shape:
+        allowed = f"{list(request.shape)}, as the registry says"
+        raise CollpressError(f"the shape is {list(shapes[request.asked])}", allowed=allowed)
+    stored = sum(math.prod(shapes[what]) * (2 if what in HALF else 4) for what in wanted)
+    require_room(request.products[request.asked].parent, stored)
     require_memory(_memory(request, sizes, len(layers)), "capture")
     loaded = model.load(file)
     if (found := model.checksum(loaded)) != request.weights_sha256:
@@ -65,11 +75,7 @@ def run(request: Request) -> None:
         )
     with ExitStack() as files:
         products = {
-            what: Npy(
-                files.enter_context(atomic(request.products[what])),
-                shape(what, sizes, request.ranks, request.tokens, len(layers), names),
-                half=what in HALF,
-            )
+            what: Npy(files.enter_context(atomic(request.products[what])), shapes[what], half=what in HALF)
             for what in wanted
         }
         for rank, tokens in enumerate(texts):
@@ -117,11 +123,13 @@ class _Keeper:
     def _see_activations(self, layer: Layer, place: int) -> None:
         if "residual" in self.products:
             self.products["residual"].put((self._rank, place), layer.out)
-        if self._rank == 0 and any(what in self.products for what in PARTIAL):  # all tensor-parallel ranks read one text
+        if self._rank == 0 and any(
+            what in self.products for what in PARTIAL
+        ):  # all tensor-parallel ranks read one text
             for what, parts in zip(PARTIAL, partial_sums(self._model, layer, self._ranks), strict=True):
                 self._put_partial(what, place, parts)
 
-    def _put_partial(self, what: str, place: int, parts: list[Reals]) -> None:
+    def _put_partial(self, what: str, place: int, parts: Sequence[Reals]) -> None:
         if what in self.products:
             for rank, part in enumerate(parts):
                 self.products[what].put((rank, place), part)
@@ -135,7 +143,9 @@ def _layers(request: Request, sizes: Sizes) -> list[int]:
     beyond = [layer for layer in request.layers if layer >= sizes.layers]
     if beyond or len(set(request.layers)) < len(request.layers):
         said = ", ".join(map(str, request.layers))
-        raise CollpressError(f"the layers {said}", where="capture.layers", allowed=f"0 to {sizes.layers - 1}, each once")
+        raise CollpressError(
+            f"the layers {said}", where="capture.layers", allowed=f"0 to {sizes.layers - 1}, each once"
+        )
     return sorted(request.layers) or list(range(sizes.layers))
 
 

@@ -50,7 +50,9 @@ class Sizes:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of every tensor by name, in the order in which a pass uses them."""
         d, kv = self.width, self.kv_heads * self.head_width
-        part = dict(zip(PARTS, ((d,), (d, d), (kv, d), (kv, d), (d, d), (d,), *2 * [(self.ffn, d)], (d, self.ffn)), strict=True))
+        part = dict(
+            zip(PARTS, ((d,), (d, d), (kv, d), (kv, d), (d, d), (d,), *2 * [(self.ffn, d)], (d, self.ffn)), strict=True)
+        )
         layers = {tensor(layer, name): part[name] for layer in range(self.layers) for name in PARTS}
         return {EMBEDDING: (self.vocabulary, d), **layers, FINAL_NORM: (d,)}
 
@@ -96,7 +98,9 @@ def sizes_of(gguf: Gguf) -> Sizes:
     fits = fits and sizes.heads % sizes.kv_heads == 0 and sizes.head_width % 2 == 0
     fits = fits and math.isfinite(sizes.theta) and sizes.theta > 1 and 0 < sizes.epsilon < 1
     if not fits:
-        raise CollpressError(f"the sizes do not go together: {sizes}", where=str(gguf.path), fix="take another GGUF file")
+        raise CollpressError(
+            f"the sizes do not go together: {sizes}", where=str(gguf.path), fix="take another GGUF file"
+        )
     return sizes
 
 

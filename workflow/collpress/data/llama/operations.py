@@ -1,4 +1,4 @@
-"""The operations of a layer, each with its derivative. Rows are tokens; arrays keep the type of what they are made from.
+"""The operations of a layer, each with its derivative. Rows are tokens; arrays keep the type of their arguments.
 
 Sources: RMSNorm, Zhang & Sennrich 2019; rotary embedding, Su et al. 2021, with the halves of a head turned together;
 SwiGLU, Shazeer 2020; grouped-query attention, Ainslie et al. 2023.
@@ -27,9 +27,13 @@ def norm_back(d: Reals, x: Reals, scaled: Reals, weight: Reals, epsilon: float) 
 
 
 def angles(tokens: int, head_width: int, theta: float, dtype: np.dtype) -> tuple[Reals, Reals]:
-    """Cosine and sine by which the rotary embedding turns: (token, half a head)."""
-    waves = theta ** (-np.arange(0, head_width, 2, dtype=np.float64) / head_width)
-    turn = np.arange(tokens, dtype=np.float64)[:, None] * waves
+    """Cosine and sine by which the rotary embedding turns: (token, half a head).
+
+    The angle itself is rounded to float32, as it was in training: that shifts a late token's keys by more than all
+    other rounding together.
+    """
+    waves = (theta ** (-np.arange(0, head_width, 2) / head_width)).astype(np.float32)
+    turn = (np.arange(tokens, dtype=np.float32)[:, None] * waves).astype(np.float64)
     return np.cos(turn).astype(dtype), np.sin(turn).astype(dtype)
 
 
@@ -79,7 +83,8 @@ def attention_back(d: Reals, q: Reals, k: Reals, v: Reals, weights: Reals) -> tu
 
 def gated(gate: Reals, up: Reals) -> Reals:
     """SiLU of `gate`, times `up`."""
-    return gate / (1 + np.exp(-gate)) * up
+    result: Reals = gate / (1 + np.exp(-gate)) * up
+    return result
 
 
 def gated_back(d: Reals, gate: Reals, up: Reals) -> tuple[Reals, Reals]:

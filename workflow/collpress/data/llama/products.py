@@ -6,7 +6,7 @@
 | keys, values | rank, layer, KV head, token, dimension: a rank's whole KV-cache |
 | decode | rank, token, layer, key or value, KV head, dimension: the same in the order in which decoding appends it |
 | residual | rank, layer, token, width: what the layer hands on, and a pipeline's stage behind it would receive |
-| attention-partial, mlp-partial | rank, layer, token, width: what each tensor-parallel rank brings to the layer's all-reduce |
+| attention-partial, mlp-partial | rank, layer, token, width: what a tensor-parallel rank brings to an all-reduce |
 """
 
 from __future__ import annotations

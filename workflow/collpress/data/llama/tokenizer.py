@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 
 from collpress.data.llama.gguf import Gguf
 from collpress.errors import CollpressError
@@ -62,7 +63,7 @@ class Tokenizer:
         """A piece's tokens: of all neighbours the pair of the lowest rank is joined, until no pair has a rank."""
         parts = [self._letters[byte] for byte in piece.encode("utf-8")]
         while len(parts) > 1:
-            pairs = zip(parts, parts[1:], strict=False)
+            pairs = pairwise(parts)
             rank, best = min((self._ranks.get(pair, len(self._ranks)), pair) for pair in pairs)
             if rank == len(self._ranks):
                 break
