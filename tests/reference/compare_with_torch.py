@@ -95,12 +95,14 @@ def our_run(model: Model, tokens: list[int]) -> Run:
 def torch_run(network: Any, names: list[str], tokens: list[int]) -> Run:
     ids = torch.tensor([tokens])
     network.zero_grad()
-    out = network(ids, labels=ids, use_cache=True, output_hidden_states=True)
-    out.loss.backward()
+    out = network(ids, use_cache=True, output_hidden_states=True)
+    # Not transformers' own loss, which rounds the scores to float32 and loses digits that the gradients need.
+    loss = torch.nn.functional.cross_entropy(out.logits[0, :-1].double(), ids[0, 1:])
+    loss.backward()
     cached = out.past_key_values.layers
     parameters = dict(network.named_parameters())
     return Run(
-        float(out.loss.detach()),
+        float(loss.detach()),
         [layer.keys[0].detach().numpy() for layer in cached],
         [layer.values[0].detach().numpy() for layer in cached],
         [hidden[0].detach().numpy() for hidden in out.hidden_states[1:-1]],
