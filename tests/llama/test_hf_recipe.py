@@ -109,7 +109,6 @@ def test_it_writes_every_product_with_its_sidecar(torch_python: str, tiny: Path,
         assert np.array_equal(got["decode"][:, token, :, 0], got["keys"][:, :, :, token])
         assert np.array_equal(got["decode"][:, token, :, 1], got["values"][:, :, :, token])
     assert got["residual"].shape == got["residual-gradient"].shape == (3, 2, 12, 48)
-    # What layer 2 adds to what comes in cannot be seen here; but both sums must be of the residual stream's scale.
     assert got["attention-partial"].shape == got["mlp-partial"].shape == (3, 2, 12, 48)
     assert got["sequence-gradient"].shape == (3, 2, 4, 48)
 

@@ -1,8 +1,9 @@
-"""Captures the tensors of any Llama-architecture model of Hugging Face, as training and serving send them between ranks.
+"""Captures the tensors of any Llama-architecture model of Hugging Face, as training and serving send them.
 
-For models that are too large for collpress itself, Llama 3 8B above all: needs torch and transformers (envs/hf.txt) and,
-for 8 billion parameters, a GPU with 80 GB. A gated model needs a token in HF_TOKEN and its licence accepted. Each product is one
-file, DIR/NAME.bin, with a sidecar DIR/NAME.json, laid out like collpress's own captures; the slowest axis counts ranks:
+For models that are too large for collpress itself, Llama 3 8B above all: needs torch and transformers (envs/hf.txt)
+and, for 8 billion parameters, a GPU with 80 GB. A gated model needs a token in HF_TOKEN and its licence accepted. Each
+product is one file, DIR/NAME.bin, with a sidecar DIR/NAME.json, laid out like collpress's own captures; the slowest
+axis counts ranks:
 
   gradients          value: of chosen parameters, the last layer's first; each data-parallel rank reads its own text
   keys, values       layer, KV head, token, dimension: a rank's KV-cache, bfloat16
@@ -10,28 +11,27 @@ file, DIR/NAME.bin, with a sidecar DIR/NAME.json, laid out like collpress's own 
   residual           layer, token, width: what a pipeline's stage that ends with the layer sends forwards
   residual-gradient  layer, token, width: what it receives backwards
   attention-partial, mlp-partial   layer, token, width: what each tensor-parallel rank brings to the reduce-scatter
-  sequence-gradient  layer, token of the rank's chunk, width: what each sequence-parallel rank brings to the all-gather behind attention
+  sequence-gradient  layer, token of the rank's chunk, width: what each sequence-parallel rank brings to the all-gather
+                     of the derivative by the attention's result
 
-example: python workflow/scripts/capture_llama_hf.py --model meta-llama/Meta-Llama-3-8B --revision COMMIT --out /scratch/llama3-8b
+example: python workflow/scripts/capture_llama_hf.py --revision COMMIT --out /scratch/llama3-8b
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import math
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import numpy as np
 
 from collpress.data.sidecar import ITEM_BYTES, Sidecar
 from collpress.errors import CollpressError
@@ -290,7 +290,7 @@ def _chosen(patterns: Sequence[str], model: Any) -> list[tuple[str, Any]]:
 
 def _shares(count: int, ranks: int) -> list[slice]:
     ends = [rank * (count // ranks) + min(rank, count % ranks) for rank in range(ranks + 1)]
-    return [slice(begin, end) for begin, end in zip(ends, ends[1:], strict=False)]
+    return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
 def _versions() -> dict[str, str]:
