@@ -57,6 +57,8 @@ def test_values_are_little_endian_and_the_sidecar_describes_them(world: World, g
         "title": "Tiny",
         "dtype": "float32",
         "shape": [2, 3, 4, 5],
+        "ranks": "slices",
+        "parts": None,
         "elements": 120,
         "bytes": 480,
         "sha256": hashlib.sha256(values.read_bytes()).hexdigest(),
