@@ -16,6 +16,9 @@ from xdist.scheduler import LoadScopeScheduling
 from collpress.execute.mpich_wheel import PREFIX, install_mpich
 from collpress.layout import ROOT
 
+# Before anything loads numpy: workers whose products take every processor wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Time is measured by bench/, never judged by a test: a busy machine must not fail one.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -23,6 +23,8 @@ SHIPPED = ROOT / "config" / "datasets.yaml"
 
 ISABEL = {"u", "v", "w", "p", "tc", "cloud", "precip", "qcloud", "qgraup", "qice", "qrain", "qsnow", "qvapor"}
 LOGARITHMS = {"cloud", "precip", "qcloud", "qgraup", "qice", "qrain", "qsnow"}
+SMOLLM2 = {"grad/quick", "grad/subset", "grad/full", "kv/quick-k", "kv/k", "kv/v", "kv/decode"}
+SMOLLM2 |= {"act/residual", "act/attn-partial", "act/mlp-partial"}
 KATRINA = {"u", "v", "w", "p", "t", "qvapor", "qcloud", "qrain"}
 
 
@@ -32,6 +34,7 @@ def test_the_shipped_registry_has_every_field_and_every_generator() -> None:
     expected |= {f"isabel/{name}" for name in ISABEL | {f"{name}-log10" for name in LOGARITHMS}}
     expected |= {f"{group}/{name}" for group in ("isabel-series", "isabel-ncar") for name in ISABEL}
     expected |= {f"katrina/{name}" for name in KATRINA}
+    expected |= {f"smollm2-{name}" for name in SMOLLM2}
     assert expected <= set(registry)
     others = {d.partition("/")[0] for d in set(registry) - expected}
     assert others >= {"nyx", "cesm", "hacc", "llama3-8b", "ccbench", "uk-hires", "minilm"}
@@ -142,6 +145,46 @@ def test_what_is_synthetic_says_so_in_its_id_and_the_vortex_in_its_title() -> No
             assert "synthetic stand-in for Hurricane ISABEL, made by collpress, not a simulation" in entry.title
 
 
+def test_captures_are_named_after_their_model_and_share_one_pass_each() -> None:
+    captures = [e for e in load_registry(SHIPPED).values() if e.capture is not None]
+    passes = set()
+    for entry in captures:
+        assert entry.capture is not None
+        assert entry.id.startswith("smollm2-")
+        assert "llama" not in f"{entry.id} {entry.title}".lower()
+        assert (entry.ranks, entry.parts, entry.sha256) == ("parts", entry.capture.ranks, None)
+        assert (entry.dtype == "bfloat16") == entry.id.startswith("smollm2-kv/")
+        passes.add((entry.capture.tokens, entry.capture.ranks, entry.capture.layers, entry.capture.gradients))
+    assert len(passes) == 3
+
+
+def _add_capture(**change: Any) -> Callable[[dict[str, Any]], Any]:
+    """A document with one more entry, a capture that is right but for the changes."""
+
+    def changed(document: dict[str, Any]) -> None:
+        entry = {**document["datasets"]["tiny/theta"], "ranks": "parts"}
+        wheel = {key: value for key, value in entry.pop("pypi").items() if key != "pp"}
+        del entry["sha256"]
+        capture: dict[str, Any] = {
+            "model": {**wheel, "name": "tiny", "weights_sha256": "1" * 64},
+            "tokens": 8,
+            "ranks": 2,
+        }
+        capture |= {"text": {"file": "a.txt", "sha256": "2" * 64}, "what": "keys", **change.pop("capture", {})}
+        document["datasets"]["tiny/keys"] = {**entry, "capture": capture, **change}
+
+    return changed
+
+
+def test_a_capture_has_the_pinned_model_as_its_file(world: World) -> None:
+    _add_capture()(world.document)
+    world.rewrite()
+    entry = load_registry(world.registry)["tiny/keys"]
+    assert entry.fetched is not None
+    assert entry.fetched.file == world.document["datasets"]["tiny/theta"]["pypi"]["file"]
+    assert not entry.synthetic
+
+
 def test_it_is_loaded_without_numpy_so_that_a_workflow_parses_quickly() -> None:
     code = (
         "import sys; from pathlib import Path; from collpress.data.registry import load_registry\n"
@@ -222,7 +265,7 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
         pytest.param(
             _entry(lambda e: e.pop("pypi")),
             "tiny/theta",
-            "one of pypi, url, manual, generator and local",
+            "one of pypi, url, manual, generator, capture and local",
             id="no-source",
         ),
         pytest.param(
@@ -276,6 +319,20 @@ def _entry(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
             "the name of another file in tiny/theta",
             id="two-files-of-one-name",
         ),
+        pytest.param(_add_capture(sha256="3" * 64), "tiny/keys", "a capture has no sha256", id="capture-sha256"),
+        pytest.param(
+            _add_capture(capture={"what": "keyz"}), "tiny/keys.capture.what", 'did you mean "keys"', id="capture-what"
+        ),
+        pytest.param(
+            _add_capture(capture={"what": "gradients"}), "tiny/keys.capture", "names no tensor", id="capture-nothing"
+        ),
+        pytest.param(
+            _add_capture(capture={"text": {"file": "../a", "sha256": "2" * 64}}),
+            "capture.text.file",
+            "without ..",
+            id="text",
+        ),
+        pytest.param(_add_capture(capture={"tokens": 1}), "tiny/keys.capture.tokens", "equal to 2", id="tokens"),
         pytest.param(lambda d: d.update(schema=2), "schema", "1", id="schema"),
     ],
 )
@@ -311,7 +368,7 @@ def test_a_mistake_is_reported_with_file_line_and_field(
         (_add_url(raw={"byte_order": "big", "missing": "none"}), "raw.missing: this must be a number; it is"),
         (_entry(lambda e: e.update(sha256="x" * 500)), f'[0-9a-f]{{64}}$; it is "{"x" * 59}…"'),
         (_entry(lambda e: e.update(dtype="y" * 500)), f'"{"y" * 59}…" is not known here'),
-        (_entry(lambda e: e.pop("pypi")), "tiny/theta: give one of pypi, url, manual, generator and local"),
+        (_entry(lambda e: e.pop("pypi")), "tiny/theta: give one of pypi, url, manual, generator, capture and local"),
         (lambda d: d["datasets"].update({"tiny/theta": [1]}), "tiny/theta: this must be a mapping"),
         (lambda d: d.update(datasets=5), 'datasets: this must be a mapping; it is "5"'),
     ],

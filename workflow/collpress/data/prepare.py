@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from collpress.data import download, local, sidecar
+from collpress.data import download, fingerprint, local, sidecar
 from collpress.data.access import Access
 from collpress.data.bfloat16 import Values, numbers
 from collpress.data.byte_order import refuse_out_of_range
 from collpress.data.generate import generate
+from collpress.data.llama.capture import captured
 from collpress.data.obtain import obtained
 from collpress.data.opening import together
 from collpress.data.registry import Entry
@@ -73,13 +74,15 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     made = described(entry, little, missing_value if zeroed is None else None)
     if zeroed is not None:
         made = made.model_copy(update={"missing": zeroed})
-    if entry.sha256 is not None and made.sha256 != entry.sha256:
+    if entry.capture is not None:
+        _check_fingerprint(entry, little)
+    elif entry.sha256 is not None and made.sha256 != entry.sha256:
         raise CollpressError(
             f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
             where=entry.id,
             fix="if the entry was changed on purpose, write the new sha256 into it",
         )
-    if entry.sha256 is None:
+    elif entry.sha256 is None:
         _refuse_other_than_recorded(made, sidecar_path)
         print(f"{entry.id}: sha256 {made.sha256} of the prepared values is recorded", file=sys.stderr)
     write_atomically(values_path, little.data)
@@ -110,7 +113,21 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
             where=str(sidecar_path),
             fix=f"collpress dataset get {entry.id}",
         )
+    if entry.capture is not None:
+        fingerprint.check(entry.id, stored_values(entry, results))
     return found_there
+
+
+def stored_values(entry: Entry, results: Path = Path("results")) -> Values:
+    """The prepared values, mapped; bfloat16 ones as 16-bit patterns."""
+    dtype = "<u2" if entry.dtype == "bfloat16" else "<f4"
+    return np.memmap(places(entry.public_id, results)[0], dtype, "r", shape=entry.shape)
+
+
+def _check_fingerprint(entry: Entry, values: Values) -> None:
+    if not fingerprint.check(entry.id, values):
+        keep = f"collpress dataset fingerprint {entry.id} would keep these"
+        print(f"{entry.id}: nothing to compare the values with; {keep}", file=sys.stderr)
 
 
 def unique_bytes(values: Values) -> int:
@@ -149,6 +166,8 @@ def _values(entry: Entry, cache: Path, access: Access) -> tuple[Values, float | 
     if entry.generator is not None:
         return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
     print(f"{entry.public_id}: licence: {entry.public.licence}", file=sys.stderr)
+    if entry.capture is not None:
+        return captured(entry.capture, cache, entry.id, entry.shape, access), None
     if entry.pypi is not None:
         return together([download.member(entry.pypi, cache, access)], entry.pypi, entry)
     if entry.local is not None:

@@ -14,7 +14,17 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from collpress.data.formats import FILE_BYTES, Number
 from collpress.data.sidecar import ITEM_BYTES
-from collpress.data.sources import GeneratorSource, LocalSource, ManualSource, PypiSource, Sha256, Size, UrlSource
+from collpress.data.sources import (
+    CaptureSource,
+    GeneratorSource,
+    LocalSource,
+    ManualSource,
+    PypiSource,
+    Sha256,
+    Size,
+    UrlSource,
+    WheelMember,
+)
 from collpress.errors import CollpressError, did_you_mean
 from collpress.spec.document import Document, read_document
 from collpress.spec.mistakes import explain
@@ -24,8 +34,8 @@ _ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+")
 
 
 class Entry(Strict):
-    """One dataset: from a package (`pypi`), a web server (`url`) or a person (`manual`), made here (`generator`), or a
-    user's (`local`).
+    """One dataset: from a package (`pypi`), a web server (`url`) or a person (`manual`), made here (`generator`,
+    `capture`), or a user's (`local`).
 
     `missing` says what happens to values that stand for "no data" and to NaN and infinite ones: `refuse` (an error),
     `keep` (left as they are and counted in the sidecar; minimum and maximum leave them out) or `zero` (set to 0 and
@@ -42,6 +52,7 @@ class Entry(Strict):
     """Another file with the same values: used where it is there already, or where `url` cannot be had."""
     manual: ManualSource | None = None
     generator: GeneratorSource | None = None
+    capture: CaptureSource | None = None
     local: LocalSource | None = None
     dtype: Literal["float32", "bfloat16"]
     """Of the prepared values. bfloat16 values take 2 bytes; ranks send them as float32, which holds them exactly."""
@@ -66,9 +77,9 @@ class Entry(Strict):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        sources = (self.pypi, self.url, self.manual, self.generator, self.local)
+        sources = (self.pypi, self.url, self.manual, self.generator, self.capture, self.local)
         if sum(source is not None for source in sources) != 1:
-            raise ValueError("give one of pypi, url, manual, generator and local")
+            raise ValueError("give one of pypi, url, manual, generator, capture and local")
         if (reason := self._contradiction()) is not None:
             raise ValueError(reason)
         return self
@@ -88,6 +99,8 @@ class Entry(Strict):
             )
         if self.local is not None and len(self.local.files) not in (1, self.parts):
             return f"{len(self.local.files)} files need ranks: parts and as many entries on the slowest axis"
+        if self.capture is not None and self.sha256 is not None:
+            return "a capture has no sha256, as its last digits depend on the processor: it has a fingerprint"
         if self.private and self.sha256 is None:
             return "a private dataset is told by its sha256: give it"
         if self.range is not None and not self.range[0] < self.range[1]:
@@ -99,7 +112,7 @@ class Entry(Strict):
         """Whether nobody can be expected to know the checksum of the prepared values."""
         url = self.url
         many = url is not None and (url.archive is not None or url.parts is not None or url.known_sha256 is None)
-        return many or self.manual is not None
+        return many or self.manual is not None or self.capture is not None
 
     @property
     def id(self) -> str:
@@ -147,14 +160,15 @@ class Entry(Strict):
         return self.generator is not None
 
     @property
-    def fetched(self) -> PypiSource | UrlSource | ManualSource | None:
+    def fetched(self) -> WheelMember | UrlSource | ManualSource | None:
         """The file that comes from outside; None when the dataset is made here."""
-        return self.pypi or self.url or self.manual
+        model = self.capture.model if self.capture is not None else None
+        return self.pypi or self.url or self.manual or model
 
     @property
     def source(self) -> dict[str, Any]:
         """The source and its `kind`, as plain data."""
-        kinds = {name: getattr(self, name) for name in ("pypi", "url", "manual", "generator", "local")}
+        kinds = {name: getattr(self, name) for name in ("pypi", "url", "manual", "generator", "capture", "local")}
         if self.private:
             return {"kind": "private"}
         ((kind, source),) = ((kind, source) for kind, source in kinds.items() if source is not None)
@@ -236,15 +250,21 @@ def _refuse_two_files_of_one_name(datasets: Mapping[str, Entry], homes: Mapping[
     """The cache holds files by name: two that differ would push each other out."""
     holders: dict[str, tuple[str, object]] = {}
     for dataset, entry in datasets.items():
-        kinds = {"pypi": entry.pypi, "url": entry.url, "otherwise": entry.otherwise, "manual": entry.manual}
-        for kind, source in kinds.items():
+        kinds: dict[tuple[str, ...], WheelMember | UrlSource | ManualSource | None] = {
+            ("pypi",): entry.pypi,
+            ("url",): entry.url,
+            ("otherwise",): entry.otherwise,
+            ("manual",): entry.manual,
+            ("capture", "model"): entry.capture.model if entry.capture is not None else None,
+        }
+        for place, source in kinds.items():
             if source is None:
                 continue
             parts = source.parts.checksums if isinstance(source, UrlSource) and source.parts else None
             content = source.sha256, getattr(source, "md5", None), parts
             first, other = holders.setdefault(source.file, (dataset, content))
             if other != content:
-                where = homes[dataset].where("datasets", dataset, kind, "file")
+                where = homes[dataset].where("datasets", dataset, *place, "file")
                 raise CollpressError(
                     f'"{source.file}" is the name of another file in {first}', where=where, fix="give it another"
                 )

