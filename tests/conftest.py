@@ -27,11 +27,12 @@ TESTS = Path(__file__).parent
 # Several rooms build the core, each in a folder of its own; CMake passes every compilation through this.
 os.environ["CMAKE_CXX_COMPILER_LAUNCHER"] = f"{sys.executable};{TESTS / 'compile_once.py'}"
 SHARE_A_BUILD = ("workflow", "setup", "native", "execute", "codecs")
-"""Rooms whose tests share what takes long to make; the longest first."""
+"""Rooms whose tests share what takes long to make."""
+LONGEST_FIRST = ("workflow", "setup", "style", "native", "execute", "codecs")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: SHARE_A_BUILD.index(room) if (room := room_of(item.nodeid)) in SHARE_A_BUILD else 99)
+    items.sort(key=lambda item: LONGEST_FIRST.index(room) if (room := room_of(item.nodeid)) in LONGEST_FIRST else 99)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

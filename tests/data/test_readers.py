@@ -261,3 +261,37 @@ def test_float16_is_widened_exactly_and_float64_only_rounded_when_told() -> None
     for integers in (np.arange(3), np.array([True])):
         with pytest.raises(CollpressError, match=r"the values are (int64|bool)"):
             kept(of_array(integers), InFormat(npy=NpyArray(convert="float32")), "")
+
+
+def _npy(header: str) -> bytes:
+    text = header.encode("latin-1") + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _npy("((((" * 50),
+        _npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,)}"),
+        _npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)"),
+    ],
+    ids=["open brackets", "beyond every integer", "cut"],
+)
+def test_a_hostile_header_of_npy_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(CollpressError, match=r"cannot read it as \.npy"):
+        npy.read(tmp_path / "a.npy", NpyArray())
+
+
+def test_a_member_of_npz_that_is_no_array_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", b"junk")
+    with pytest.raises(CollpressError, match=r"cannot read it as \.npz"):
+        npz.read(tmp_path / "a.npz", NpyArray(key="x"))
+
+
+def test_a_small_hdf5_file_that_unfolds_to_terabytes_is_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", shape=(1 << 40,), dtype="f4", chunks=(1 << 20,))
+    with pytest.raises(CollpressError, match="memory"):
+        hdf5.read(tmp_path / "a.h5", Hdf5Dataset(dataset="x"))

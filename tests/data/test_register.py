@@ -161,7 +161,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["mine/a", "swapped.f32"], "the values are of all magnitudes; as big-endian they are not\n  fix: --byteorder big"),
     (["mine/a", "wide.npy"], "the values are float64"),
     (["mine/a", "words.npy"], "the values are int64"),
-    (["mine/a", "nan.npy"], "1 of 2 values are missing"),
+    (["mine/a", "nan.npy"], "1 of 2 values are NaN or infinite"),
     (["mine/a", "wide.npy", "--shape", "2,3", "--convert", "float32"], "the shape is 2 x 3 x 4\n  allowed: 2 x 3"),
     (["mine/a", "a.f32", "--key", "w"], "a raw file holds one array"),
     (["mine/a", "z.npz"], "which key of the file?\n  fix: say --key NAME"),
@@ -249,3 +249,41 @@ def test_two_private_datasets_cannot_be_told_as_one(here: Path, capsys: pytest.C
     home.with_name("z.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
     assert main(["dataset", "list"]) == 2
     assert "its values begin like those of lab/a, which is private too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["1e-3", "08", "12:30", "true", "~", "- x", "a: b", "'", "é\t"])
+def test_what_is_registered_can_be_read_again(here: Path, word: str) -> None:
+    np.save("a.npy", FIELD)
+    assert register("mine/a", "a.npy", "--units", word, "--title", word) == 0
+    (entry,) = load_registry(Path("config/datasets.yaml")).values()
+    assert (entry.units, entry.title) == (word, word)
+
+
+def test_an_entry_that_could_not_be_read_again_is_not_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("a.npy", FIELD)
+    assert register("mine/a", "a.npy", "--missing-value", "nan") == 2
+    assert "NaN and infinite values count as missing anyhow" in capsys.readouterr().err
+    assert register("mine/a", "a.npy", "--private") == 0
+    assert register("mine/b", "a.npy", "--private") == 2
+    assert "its values begin like those of mine/a" in capsys.readouterr().err
+    assert list(load_registry(Path("config/datasets.yaml"))) == ["mine/a"]
+
+
+def test_a_private_dataset_has_a_card_and_is_not_cited(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("a.npy", np.tile(FIELD, (8, 8, 8)))
+    assert register("mine/secret", "a.npy", "--private") == 0
+    assert main(["dataset", "get", "mine/secret"]) == 0
+    assert main(["card", "mine/secret"]) == 0
+    (card,) = Path("results/cards").glob("private-*.json")
+    assert "secret" not in card.read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["dataset", "cite", "mine/secret"]) == 0
+    told = capsys.readouterr()
+    assert "secret" not in told.out
+    assert "left out: 1 private datasets" in told.err
+
+
+def test_a_stash_code_is_a_number(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.pp").write_bytes(b"x")
+    assert register("mine/a", "a.pp", "--key", "air_temp") == 2
+    assert '"air_temp" is no STASH code' in capsys.readouterr().err

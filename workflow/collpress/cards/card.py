@@ -26,7 +26,7 @@ from collpress.layout import dataset_file
 
 SCHEMA = 1
 _DIGITS = 9
-_ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+")
+_ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+|private-[0-9a-f]{8}")
 _BITS = {"float32": "<u4", "bfloat16": "<u2"}
 Card = dict[str, Any]
 

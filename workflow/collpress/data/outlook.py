@@ -79,6 +79,8 @@ def _row(entry: Entry, results: Path) -> dict[str, Any]:
 def _what(entry: Entry, results: Path) -> str:
     if is_prepared(entry, results):
         return "prepared"
+    if entry.local is not None:
+        return "local"
     if entry.fetched is None:
         return "generate"
     if is_cached(entry, results / "cache"):
@@ -127,6 +129,7 @@ def _state(row: dict[str, Any]) -> str:
     words: dict[str, str] = {
         "fetch": "to be fetched",
         "generate": "to be made here",
+        "local": "to be read where it lies",
         "cached": "fetched, to be prepared",
         "manual": "a person must bring its file",
     }

@@ -200,10 +200,11 @@ def described(entry: Entry, stored: Values, missing_value: float | None) -> Side
     count = int(values.size - np.count_nonzero(usable))
     if count and entry.missing == "refuse":
         raise CollpressError(
-            f"{count} of {values.size} values are missing ({missing_value}), NaN or infinite",
+            f"{count} of {values.size} values are {'' if missing_value is None else f'missing ({missing_value:g}), '}"
+            "NaN or infinite",
             where=entry.id,
-            allowed="none, as the registry says missing: refuse",
-            fix="choose other fields, or say missing: keep",
+            allowed="none, where its entry does not say otherwise",
+            fix="choose other fields, or say missing: keep in its entry (dataset register --keep-missing)",
         )
     kept = values[usable] if count else values
     return _declared(entry).model_copy(

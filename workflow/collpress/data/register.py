@@ -21,10 +21,10 @@ from collpress.data.formats import FILE_BYTES, InFormat, RawValues
 from collpress.data.opening import kept, missing_value, opened
 from collpress.data.prepare import described
 from collpress.data.readers.stored import Stored
-from collpress.data.registry import Entry, is_id, own_entries
+from collpress.data.registry import Entry, check_own, is_id, own_entries
 from collpress.errors import CollpressError
 from collpress.files import sha256_of, write_atomically
-from collpress.spec.document import LARGEST_FILE, parse_document
+from collpress.spec.document import LARGEST_FILE, is_number, parse_document
 
 SUFFIXES = {
     ".npy": "npy", ".npz": "npz", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf", ".pp": "pp",
@@ -114,6 +114,11 @@ def register(
     }
     document["sha256"] = described(_entry(name, document), values, missing).sha256
     entry = _entry(name, document)
+    twin = next((other for other in known.values() if other.public_id == entry.public_id), None)
+    if twin is not None:
+        raise CollpressError(
+            f"{name}: its values begin like those of {twin.id}, which is private too", fix=f"use {twin.id}"
+        )
     home = own_entries(registry) / f"{name.partition('/')[0]}.yaml"
     _add(home, name, document)
     return entry, home
@@ -148,7 +153,7 @@ def _source(form: str, paths: list[Path], wish: Wish) -> InFormat:
     if word is not None and (not wish.key or (word != "tensors" and len(wish.key) > 1)):
         raise CollpressError(f"which {word} of the file?", where=str(paths[0]), fix=_advice(form, paths[0]))
     if word is not None:
-        said[word] = list(wish.key) if word == "tensors" else int(wish.key[0]) if word == "stash" else wish.key[0]
+        said[word] = list(wish.key) if word == "tensors" else _stash(wish.key[0]) if word == "stash" else wish.key[0]
     if form == "pp":
         said = {"stash": said["stash"]}
     try:
@@ -156,6 +161,14 @@ def _source(form: str, paths: list[Path], wish: Wish) -> InFormat:
     except ValidationError as error:
         first = error.errors()[0]
         raise CollpressError(f"{first['loc'][-1]}: {first['msg']}", where="collpress dataset register") from None
+
+
+def _stash(key: str) -> int:
+    if not (key.isascii() and key.isdigit()):
+        raise CollpressError(
+            f'"{key}" is no STASH code', allowed="a whole number, section * 1000 + item", fix="--key 4"
+        )
+    return int(key)
 
 
 def _advice(form: str, path: Path) -> str:
@@ -248,14 +261,25 @@ def _add(home: Path, name: str, document: dict[str, Any]) -> None:
     """Put the entry behind those that the file has; what stands there, comments too, stays as it is."""
     head = "# Datasets that were registered with `collpress dataset register`.\nschema: 1\ndatasets:\n"
     before = home.read_text(encoding="utf-8") if home.exists() else head
-    text = yaml.safe_dump({name: document}, sort_keys=False, allow_unicode=True, width=120)
+    text = yaml.dump({name: document}, Dumper=_Quoting, sort_keys=False, allow_unicode=True, width=120)
     after = f"{before.rstrip()}\n\n{indent(text, '  ')}" if home.exists() else head + indent(text, "  ")
     parsed = parse_document(after, str(home)).data
     names = parsed.get("datasets") if isinstance(parsed, dict) else None
     if not isinstance(names, dict) or name not in names or len(after.encode("utf-8")) > LARGEST_FILE:
         fix = f"choose another group than {name.partition('/')[0]}, or shorten the file"
         raise CollpressError("nothing can be added to this file", where=str(home), fix=fix)
+    check_own(after, home)
     write_atomically(home, after.encode("utf-8"))
+
+
+class _Quoting(yaml.SafeDumper):
+    """Text that `parse_document` would take for a number (1e-3, 08) is quoted, too."""
+
+
+_Quoting.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if is_number(text) else None),
+)
 
 
 def _text(shape: tuple[int, ...]) -> str:

@@ -26,7 +26,7 @@ from collpress.data.sources import (
     WheelMember,
 )
 from collpress.errors import CollpressError, did_you_mean
-from collpress.spec.document import Document, read_document
+from collpress.spec.document import Document, parse_document, read_document
 from collpress.spec.mistakes import explain
 from collpress.spec.model import Strict
 
@@ -235,6 +235,11 @@ def _entries(document: Document) -> dict[str, Entry]:
             raise CollpressError(f'"{dataset}" cannot be an id', where=where, allowed=allowed)
         entry._id = dataset
     return datasets
+
+
+def check_own(text: str, home: Path) -> None:
+    """Whether a file of users' entries with this text could be read. Errors: those of `load_registry`."""
+    _entries(parse_document(text, str(home)))
 
 
 def _refuse_two_of_one_public_id(datasets: Mapping[str, Entry], homes: Mapping[str, Document]) -> None:

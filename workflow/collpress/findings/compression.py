@@ -148,7 +148,9 @@ def _rates(members: Sequence[Payoff]) -> Finding:
     series = {n: v for n, v in first.factors.items() if n not in _SERIES}
     name = f"{words.subject(first)}, {words.place(series)}"
     if not known:
-        text = f"{name}: no rate, because bytes or phases of {words.count(len(members), 'point')} are missing"
+        planned = any(p.identity is not None for p in members)
+        why = "bytes or phases are missing" if planned else "the same without a codec (none) was not planned"
+        text = f"{name}: no rate, because {why}"
         return Finding(BREAK_EVEN, "unknown", text, tuple(p.point for p in members))
     (low, worst), (high, best) = known[0], known[-1]
     ends = [worst] if low.value == high.value else [worst, best]

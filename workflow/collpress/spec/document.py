@@ -172,6 +172,11 @@ class _Reader:
         return CollpressError(what, where=f"{self.path}:{node.start_mark.line + 1}", allowed=allowed)
 
 
+def is_number(text: str) -> bool:
+    """Whether plain text in a file is read as a number."""
+    return bool(_INT.fullmatch(text) or _FLOAT.fullmatch(text))
+
+
 def _scalar(node: yaml.ScalarNode) -> str | int | float | bool | None:
     text: str = node.value
     if node.style is not None:

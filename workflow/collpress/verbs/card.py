@@ -26,12 +26,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if REGISTRY.is_file() and not dataset_file(args.id).is_file():
-        find(load_registry(REGISTRY), args.id, REGISTRY)  # a misspelt id is told with the right one
+    name = args.id
+    if REGISTRY.is_file() and not dataset_file(name).is_file():
+        name = find(load_registry(REGISTRY), name, REGISTRY).public_id  # a misspelt id is told with the right one
     from collpress.cards.files import write_card
     from collpress.cards.words import facts, origin
 
-    content, paths = write_card(args.id, args.out)
+    content, paths = write_card(name, args.out)
     if args.json:
         print(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
         return 0

@@ -176,6 +176,8 @@ def _state(row: dict[str, Any]) -> str:
         return "prepared"
     if row["source"]["kind"] == "manual":
         return "to be brought"
+    if row["source"]["kind"] in ("local", "private"):
+        return "to be read"
     return f"fetch {_megabytes(row['bytes_to_fetch'])}" if row["bytes_to_fetch"] else "to be made"
 
 
@@ -286,7 +288,10 @@ def _fingerprint(entries: list[Entry], args: argparse.Namespace) -> int:
 def _cite(entries: list[Entry], args: argparse.Namespace) -> int:
     from collpress.data.citing import bibliography, citations
 
-    found = citations(entries)
+    told = [entry for entry in entries if not entry.private]
+    if len(told) < len(entries):
+        print(f"left out: {len(entries) - len(told)} private datasets", file=sys.stderr)
+    found = citations(told)
     print(json.dumps(found, indent=1, ensure_ascii=False) if args.json else bibliography(found))
     return 0
 

@@ -9,6 +9,7 @@ import h5py
 from collpress.data.formats import Hdf5Dataset
 from collpress.data.readers.stored import Stored, of_array
 from collpress.errors import CollpressError, did_you_mean
+from collpress.files import require_memory
 
 
 def read(path: Path, form: Hdf5Dataset) -> Stored:
@@ -24,6 +25,7 @@ def read(path: Path, form: Hdf5Dataset) -> Stored:
                 raise CollpressError(f'no dataset "{form.dataset}"', where=str(path), allowed=allowed, fix=hint)
             if not found.shape:
                 raise CollpressError("the dataset is a scalar, or empty", where=where, allowed="an array")
+            require_memory(found.nbytes, where)
             return of_array(found[...])
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise CollpressError(f"cannot read it as HDF5: {error}", where=where) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,15 @@ from collpress.data.formats import NpyArray
 from collpress.data.readers.stored import Stored, of_array
 from collpress.errors import CollpressError
 
+DAMAGED = (OSError, ValueError, EOFError, OverflowError, MemoryError, SyntaxError, tokenize.TokenError)
+"""What numpy raises of files that are not what they seem to be; their headers are small Python texts."""
+
 
 def read(path: Path, form: NpyArray) -> Stored:
     """The array. Errors: not a .npy file, damaged, or an array of objects."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except DAMAGED as error:
         raise CollpressError(f"cannot read it as .npy: {error}", where=str(path)) from None
     if not isinstance(values, np.ndarray):
         raise CollpressError("this is no .npy file, but a .npz file", where=str(path), fix="npz, with the array's key")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from collpress.data.formats import NpyArray
-from collpress.data.readers.npy import as_said
+from collpress.data.readers.npy import DAMAGED, as_said
 from collpress.data.readers.stored import Stored
 from collpress.errors import CollpressError, did_you_mean
 
@@ -26,6 +26,9 @@ def read(path: Path, form: NpyArray) -> Stored:
                 known = list(content)
                 allowed, hint = ", ".join(known) or "the file is empty", did_you_mean(key, known)
                 raise CollpressError(f'no array "{key}"', where=str(path), allowed=allowed, fix=hint)
-            return as_said(content[key], form, f"{path}: {key}")
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            values = content[key]
+            if not isinstance(values, np.ndarray):
+                raise ValueError(f"{key} is no array")
+            return as_said(values, form, f"{path}: {key}")
+    except (*DAMAGED, zipfile.BadZipFile, zlib.error) as error:
         raise CollpressError(f"cannot read it as .npz: {error}", where=str(path)) from None
