@@ -23,7 +23,7 @@ PLUGIN = """#include "collpress/algorithm.h"
 static void run(const collpress_p2p *p2p, const collpress_call *call) {{
     {body}
 }}
-static const collpress_algorithm algorithm = {{"allreduce", 0, 1, 0, 0, run, nullptr}};
+static const collpress_algorithm algorithm = {{"allreduce", 0, 1, 0, 0, run, nullptr, 0, 0, 0}};
 static const collpress_plugin_t plugin = {{COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM, "{summary}", &algorithm}};
 extern "C" const collpress_plugin_t *collpress_plugin(void) {{ return &plugin; }}
 """

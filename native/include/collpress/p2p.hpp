@@ -7,9 +7,7 @@
 //         const collpress::P2p comm(p2p);
 //         ...
 //     }
-//     static constexpr collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, nullptr};
-//     static constexpr collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM, "one line",
-//     &interface}; extern "C" const collpress_plugin_t *collpress_plugin(void) { return &plugin; }
+//     COLLPRESS_ALGORITHM_PLUGIN("allreduce", run, {.in_place = true}, "one line for people")
 #ifndef COLLPRESS_P2P_HPP
 #define COLLPRESS_P2P_HPP
 
@@ -52,6 +50,9 @@ class P2p {
     const std::byte *at(const void *buffer, std::size_t element) const {
         return static_cast<const std::byte *>(buffer) + bytes(element);
     }
+
+    // The machine that a rank runs on: 0, 1, ... in the order of their first ranks.
+    std::int32_t node(std::int32_t rank) const { return raw_->node(raw_->self, rank); }
 
     // Marks the next communication step. Every rank marks every step, also one in which it is idle: then equal numbers
     // mean equal steps.
@@ -156,6 +157,40 @@ class SurplusFold {
     bool idle_;
 };
 
+// What an algorithm can do, and needs.
+struct Abilities {
+    bool in_place = false;
+    bool segments = false;          // heeds call.segment_elements
+    std::uint32_t least_fanout = 0; // 0: knows no fan-out
+    std::uint32_t min_ranks = 1;
+    bool power_of_two_ranks = false;
+    bool count_at_least_ranks = false;
+};
+
+// For algorithms that do not compress.
+constexpr collpress_algorithm plain_algorithm(const char *collective,
+                                              void (*run)(const collpress_p2p *, const collpress_call *),
+                                              Abilities can = {}) {
+    return {collective,
+            0,
+            can.min_ranks,
+            can.power_of_two_ranks ? 1U : 0U,
+            can.count_at_least_ranks ? 1U : 0U,
+            run,
+            nullptr,
+            can.in_place ? 1U : 0U,
+            can.segments ? 1U : 0U,
+            can.least_fanout};
+}
+
 } // namespace collpress
+
+// A macro, for an initialiser list may follow `run`: {.in_place = true}.
+#define COLLPRESS_ALGORITHM_PLUGIN(collective, run, abilities, summary)                                                \
+    static constexpr collpress_algorithm collpress_algorithm_ =                                                        \
+        collpress::plain_algorithm(collective, run, collpress::Abilities abilities);                                   \
+    static constexpr collpress_plugin_t collpress_plugin_ = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM, summary,      \
+                                                             &collpress_algorithm_};                                   \
+    extern "C" const collpress_plugin_t *collpress_plugin(void) { return &collpress_plugin_; }
 
 #endif

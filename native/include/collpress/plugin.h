@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define COLLPRESS_ABI_VERSION 1u
+#define COLLPRESS_ABI_VERSION 2u
 
 #if defined(_WIN32)
 #define COLLPRESS_EXPORT
@@ -33,6 +33,11 @@ typedef enum collpress_dtype {
     COLLPRESS_FLOAT32 = 0,
     COLLPRESS_FLOAT64 = 1,
     COLLPRESS_INT32 = 2,
+    COLLPRESS_INT8 = 3,
+    COLLPRESS_INT16 = 4,
+    COLLPRESS_INT64 = 5,
+    COLLPRESS_FLOAT16 = 6,  /* IEEE 754 binary16 */
+    COLLPRESS_BFLOAT16 = 7, /* the upper half of a float32 */
 } collpress_dtype;
 
 /* Bit of a dtype in a `dtypes` mask. */
@@ -41,6 +46,8 @@ typedef enum collpress_dtype {
 typedef enum collpress_op {
     COLLPRESS_SUM = 0,
     COLLPRESS_MAX = 1,
+    COLLPRESS_MIN = 2,
+    COLLPRESS_PROD = 3,
 } collpress_op;
 
 typedef struct collpress_plugin_t {

@@ -14,6 +14,28 @@ struct NoTag {
     NoTag(PhaseTimes &, Phase) {}
 };
 
+// For each rank the number of its machine, counted in the order of their first ranks.
+std::vector<std::int32_t> nodes_of(MPI_Comm comm) {
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    int first = rank;
+    MPI_Bcast(&first, 1, MPI_INT, 0, host);
+    MPI_Comm_free(&host);
+    std::vector<int> firsts(static_cast<std::size_t>(size));
+    MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm);
+    std::vector<std::int32_t> nodes(firsts.size());
+    std::int32_t known = 0;
+    for (std::size_t r = 0; r < firsts.size(); ++r) {
+        const auto leader = static_cast<std::size_t>(firsts[r]);
+        nodes[r] = leader == r ? known++ : nodes[leader];
+    }
+    return nodes;
+}
+
 } // namespace
 
 // The functions of the C interface, with and without tags: timed iterations pay nothing for the tags.
@@ -109,8 +131,11 @@ struct MpiP2p::Primitives {
 
     static void step(void *) {}
 
+    static std::int32_t node(void *self, std::int32_t rank) { return of(self).nodes_[static_cast<std::size_t>(rank)]; }
+
     static collpress_p2p table(MpiP2p &self, std::int32_t rank, std::int32_t size) {
-        return {&self, rank, size, 0, send, receive, wait, reduce, copy, scratch, capacity, compress, decompress, step};
+        return {&self, rank,    size,     0,        send,       receive, wait, reduce,
+                copy,  scratch, capacity, compress, decompress, step,    node};
     }
 };
 
@@ -121,6 +146,7 @@ MpiP2p::MpiP2p(MPI_Comm parent) {
     int size = 0;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);
+    nodes_ = nodes_of(comm_);
     plain_ = Primitives<false>::table(*this, rank, size);
     tagged_ = Primitives<true>::table(*this, rank, size);
 }

@@ -69,6 +69,7 @@ class MpiP2p {
     collpress_p2p plain_{};
     collpress_p2p tagged_{};
     P2pSetup setup_{};
+    std::vector<std::int32_t> nodes_; // of each rank
     Arena arena_;
     std::vector<Pending> pending_;
     std::vector<collpress_request> free_slots_;

@@ -27,9 +27,9 @@ std::uint32_t contribution(std::size_t rank, std::size_t index) {
 class Recorder {
   public:
     Recorder(Mailboxes &mailboxes, std::int32_t rank, std::int32_t ranks)
-        : mailboxes_(mailboxes), rank_(rank), table_{this,   rank, ranks,   element_bytes, send,     receive,    wait,
-                                                     reduce, copy, scratch, capacity,      compress, decompress, step} {
-    }
+        : mailboxes_(mailboxes), rank_(rank),
+          table_{this, rank,    ranks,    element_bytes, send,       receive, wait, reduce,
+                 copy, scratch, capacity, compress,      decompress, step,    node} {}
 
     const collpress_p2p *table() const { return &table_; }
     std::vector<ScheduledOperation> take_operations() { return std::move(operations_); }
@@ -120,6 +120,8 @@ class Recorder {
     }
 
     static void step(void *self) { ++of(self).step_; }
+
+    static std::int32_t node(void *, std::int32_t) { return 0; }
 
     Mailboxes &mailboxes_;
     std::int32_t rank_;

@@ -44,7 +44,4 @@ inline void spoil(const P2p &comm, const collpress_call *call, std::size_t eleme
 } // namespace faulty
 
 // Makes a plugin of `run`.
-#define FAULTY_PLUGIN(run, summary)                                                                                    \
-    static constexpr collpress_algorithm interface_ = {"allreduce", 0, 1, 0, 0, run, nullptr};                         \
-    static constexpr collpress_plugin_t plugin_ = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM, summary, &interface_};  \
-    extern "C" const collpress_plugin_t *collpress_plugin(void) { return &plugin_; }
+#define FAULTY_PLUGIN(run, summary) COLLPRESS_ALGORITHM_PLUGIN("allreduce", run, {}, summary)

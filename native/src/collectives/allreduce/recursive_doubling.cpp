@@ -38,11 +38,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     surplus.unfold();
 }
 
-constexpr collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, nullptr};
-constexpr collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM,
-                                       "Recursive doubling: whole vectors between ranks at distances 1, 2, 4, ...",
-                                       &interface};
-
 } // namespace
 
-extern "C" const collpress_plugin_t *collpress_plugin(void) { return &plugin; }
+COLLPRESS_ALGORITHM_PLUGIN("allreduce", run, {},
+                           "Recursive doubling: whole vectors between ranks at distances 1, 2, 4, ...")

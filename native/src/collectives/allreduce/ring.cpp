@@ -45,10 +45,6 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     }
 }
 
-constexpr collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, nullptr};
-constexpr collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM,
-                                       "Ring: reduce-scatter, then all-gather, between neighbours", &interface};
-
 } // namespace
 
-extern "C" const collpress_plugin_t *collpress_plugin(void) { return &plugin; }
+COLLPRESS_ALGORITHM_PLUGIN("allreduce", run, {}, "Ring: reduce-scatter, then all-gather, between neighbours")

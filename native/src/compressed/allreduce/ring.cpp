@@ -92,7 +92,7 @@ double error_bound(std::int32_t ranks, std::uint32_t op, double max_abs, collpre
     return error;
 }
 
-constexpr collpress_algorithm interface = {"allreduce", 1, 1, 0, 0, run, error_bound};
+constexpr collpress_algorithm interface = {"allreduce", 1, 1, 0, 0, run, error_bound, 0, 0, 0};
 constexpr collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM,
                                        "Ring that compresses each hop, and once for the all-gather", &interface};
 
