@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/mpi/library.hpp"
+#include "backends/mpi/library_call.hpp"
 #include "measure/timing.hpp"
 #include "p2p/mpi_p2p.hpp"
 
@@ -26,14 +27,13 @@ class CallOperation : public Operation {
     std::size_t bytes_;
 };
 
-class LibraryAllreduce : public CallOperation {
+class LibraryOperation : public CallOperation {
   public:
-    LibraryAllreduce(Library &library, const LibraryChoice &choice, int ranks, const collpress_call &call,
-                     std::size_t bytes)
+    LibraryOperation(Library &library, const LibraryChoice &choice, const Exchange &exchange, int rank,
+                     const collpress_call &call, std::size_t bytes)
         : CallOperation(call, bytes), library_(library), choice_(choice),
-          shape_{call.count, bytes, static_cast<std::size_t>(ranks)},
-          type_(Library::datatype(static_cast<collpress_dtype>(call.dtype))),
-          op_(Library::operation(static_cast<collpress_op>(call.op))) {}
+          shape_{call.count, bytes, exchange.ranks(), call.send == nullptr},
+          library_call_(exchange, call, rank, choice.comm) {}
 
     void begin() override {
         if (!library_.engage(choice_) && verdict_.ok()) {
@@ -43,8 +43,7 @@ class LibraryAllreduce : public CallOperation {
     void end() override { library_.release(); }
 
     void run() override {
-        const int result =
-            MPI_Allreduce(call_.send, call_.recv, static_cast<int>(call_.count), type_, op_, choice_.comm);
+        const int result = library_call_.run();
         if (result != MPI_SUCCESS && verdict_.ok()) verdict_ = library_.judge(result, choice_, shape_);
     }
     const Verdict &verdict() const override { return verdict_; }
@@ -53,8 +52,7 @@ class LibraryAllreduce : public CallOperation {
     Library &library_;
     const LibraryChoice &choice_;
     CallShape shape_;
-    MPI_Datatype type_;
-    MPI_Op op_;
+    LibraryCall library_call_;
     Verdict verdict_;
 };
 

@@ -75,9 +75,9 @@ class PointRun {
                                                           std::string(point_.dtype.name) + " values");
             }
             if (uses_p2p()) load_algorithm();
-            if (!uses_p2p() && point_.count() > std::numeric_limits<int>::max()) {
-                throw PointError(Status::unsupported, "MPI_Allreduce takes at most 2^31-1 elements");
-            }
+            const Exchange exchange(Collective::allreduce, ranks(), point_.count(), 0);
+            const std::string refusal = uses_p2p() ? "" : LibraryCall::refusal(exchange, point_.dtype.id, point_.op);
+            if (!refusal.empty()) throw PointError(Status::unsupported, refusal);
             const MappedFile *file = point_.from_file ? &session_.data.open(point_.data_path) : nullptr;
             data_ = std::make_unique<DataSource>(point_, ranks(), file);
         });
@@ -85,7 +85,8 @@ class PointRun {
             report_.known_by = "construction";
         } else {
             // Collective, so outside attempt(); what it throws, all ranks throw.
-            const Verdict verdict = attempt([&] { choice_ = &session_.library.allreduce(point_.algorithm); });
+            const Verdict verdict =
+                attempt([&] { choice_ = &session_.library.choose(Collective::allreduce, point_.algorithm, {}); });
             agree_on(verdict);
             const bool falls_back =
                 session_.library.may_fall_back(*choice_, {point_.count(), point_.message_bytes, ranks()});
@@ -201,8 +202,9 @@ class PointRun {
             call_ = {send_.data(), recv_.data(), point_.count(), static_cast<std::uint32_t>(point_.dtype.id),
                      static_cast<std::uint32_t>(point_.op)};
             if (!uses_p2p())
-                operation_ = std::make_unique<LibraryAllreduce>(session_.library, *choice_, session_.size, call_,
-                                                                point_.message_bytes);
+                operation_ = std::make_unique<LibraryOperation>(
+                    session_.library, *choice_, Exchange(Collective::allreduce, ranks(), point_.count(), 0),
+                    session_.rank, call_, point_.message_bytes);
             else
                 operation_ =
                     std::make_unique<AlgorithmOperation>(session_.p2p, *algorithm_, call_, point_.message_bytes);
