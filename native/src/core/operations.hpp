@@ -24,7 +24,7 @@ class LibraryOperation : public CallOperation {
     LibraryOperation(Library &library, const LibraryChoice &choice, const Exchange &exchange, std::size_t element_bytes,
                      int rank, CallBuffers &buffers)
         : CallOperation(buffers), library_(library), choice_(choice),
-          shape_{exchange.count(), exchange.count() * element_bytes, exchange.ranks()},
+          shape_{exchange.count(), exchange.count() * element_bytes, exchange.ranks(), buffers.call().send == nullptr},
           library_call_(exchange, buffers.call(), rank, choice.comm) {}
 
     void begin() override {

@@ -111,12 +111,16 @@ class PointRun {
     }
 
     void choose() {
+        if (point_.nonblocking && point_.algorithm != "default") {
+            agree_on({Status::unsupported, "an algorithm that is named holds for the library's blocking calls only; "
+                                           "the non-blocking ones have library:default"});
+        }
         // Collective, so outside attempt(); what it throws, all ranks throw.
         agree_on(attempt([&] {
             choice_ =
                 &session_.library.choose(point_.collective, point_.algorithm, {point_.segment_bytes, point_.fanout});
         }));
-        const CallShape shape{point_.count(), point_.message_bytes, ranks()};
+        const CallShape shape{point_.count(), point_.message_bytes, ranks(), point_.in_place};
         const bool falls_back = session_.library.may_fall_back(*choice_, shape);
         report_.effective_algorithm = choice_->algorithm.name;
         report_.segment_bytes = choice_->segment_bytes;

@@ -54,7 +54,7 @@ struct PointReport {
     const char *known_by = "unverified";
     std::optional<double> abs_bound;
     std::optional<std::size_t> segment_bytes; // that the library was told to cut blocks into
-    std::optional<int> fanout;
+    std::optional<std::size_t> fanout;
     const char *operation = nullptr;         // of a reduction by the library: its own, or one that the core gave it
     std::size_t total_bytes = 0;             // that all ranks contribute
     std::optional<std::size_t> unique_bytes; // of these, from different elements of a file

@@ -125,10 +125,9 @@ double ValueRange::magnitude() const {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 template <typename T>
 ValueRange finite_range(const T *values, std::size_t count) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = infinity;
     double high = -infinity;
 #pragma omp simd reduction(min : low) reduction(max : high)
