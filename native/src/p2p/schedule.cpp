@@ -150,7 +150,8 @@ Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCa
         recorders.push_back(std::make_unique<Recorder>(mailboxes, static_cast<std::int32_t>(rank), call.ranks,
                                                        ranks_per_node,
                                                        waits_for_all ? Acquaintance(size, rank) : Acquaintance()));
-        send.emplace_back(exchange.send_elements(rank, call.in_place)).contribute(rank, 0, send.back().size());
+        send.emplace_back(exchange.sends(rank, call.in_place) ? exchange.contribution(rank) : 0)
+            .contribute(rank, 0, send.back().size());
         recv.emplace_back(exchange.recv_elements(rank, call.in_place));
         if (exchange.contributes_in_recv(rank, call.in_place))
             recv.back().contribute(rank, exchange.place(rank), exchange.contribution(rank));

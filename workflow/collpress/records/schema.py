@@ -151,11 +151,26 @@ class Overlap(_Line):
     100 (pure + compute - overlapped) / max(pure, compute), at least 0 and at most 100, as IMB-NBC.
     """
 
+    iterations: Count
     pure_s: Seconds
     compute_s: Seconds
     overlapped_s: Seconds
     omb_percent: Number | None
     imb_percent: Number | None
+
+
+class Noise(_Line):
+    """What else went on while the point was timed, on the machine where it is most.
+
+    cpu_pressure : share of the time in which some task waited for a CPU. steal : share of the CPUs' time that a
+    hypervisor gave to others; `null` for timings shorter than 0.1 s. preemptions : involuntary context switches for
+    each rank and iteration. reasons : why the times are called noisy.
+    """
+
+    cpu_pressure: Number | None
+    steal: Number | None
+    preemptions: Number
+    reasons: list[Literal["precision", "pressure", "steal", "preemption"]]
 
 
 class Worst(_Line):
@@ -245,9 +260,10 @@ class Record(_Line):
     time_s: Times | None = None
     mean_over_ranks_s: Seconds | None = None
     start_skew_s: Number | None = None
+    late: Count | None = None
+    clock_residual_s: Seconds | None = None
     overlap: Overlap | None = None
-    noise: dict[str, Number | None] | None = None
-    memory_bytes: Count | None = None
+    noise: Noise | None = None
     phases_s: Phases | None = None
     codec: Codec | None = None
     check: Check | None = None
