@@ -14,11 +14,12 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 38> known_keys = {"key",
+constexpr std::array<std::string_view, 39> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
                                                          "plugin",
+                                                         "tagged_plugin",
                                                          "codec",
                                                          "codec_plugin",
                                                          "bound",
@@ -214,9 +215,11 @@ void read_algorithm(const Line &line, PlanPoint &point) {
     if (origin == origins[0]) {
         point.origin = Origin::library;
         line.forbid("plugin", "an algorithm of the library has no plugin");
+        line.forbid("tagged_plugin", "an algorithm of the library has no plugin");
     } else if (origin == origins[1] || origin == origins[2]) {
         point.origin = origin == origins[1] ? Origin::reference : Origin::compressed;
         point.plugin = line.text("plugin");
+        point.tagged_plugin = line.optional("tagged_plugin");
     } else {
         line.fail("algorithm", "unknown origin \"" + origin + "\"" + did_you_mean(origin, origins), origins);
     }

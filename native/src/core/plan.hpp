@@ -43,6 +43,7 @@ struct PlanPoint {
     Origin origin = Origin::library;
     std::string algorithm; // without its origin
     std::string plugin;
+    std::string tagged_plugin; // empty: the source has no tags
     std::string codec;
     std::string codec_plugin;
     Bound bound = Bound::none;

@@ -391,10 +391,21 @@ class PointRun {
         const std::size_t fit =
             static_cast<std::size_t>(std::min(point_.at_most_s / 4 / std::max(iteration_s_, 1e-9), 1e9));
         const std::size_t iterations = decided(std::clamp<std::size_t>(fit, 1, point_.instrumented));
-        report_.phases = measure_phases(
+        const collpress_algorithm &tagged = tagged_algorithm();
+        TaggedRuns runs = measure_phases(
             session_.world, session_.barrier, iterations, [&] { operation_->prepare(false); },
-            [&] { return session_.p2p.run_tagged(*algorithm_, buffers_->call()); });
+            [&] { return session_.p2p.run_tagged(tagged, buffers_->call()); });
+        report_.trace = session_.traces.append(point_.key, runs.own);
+        report_.phases = std::move(runs.report);
         agree_on(session_.p2p.verdict());
+    }
+
+    // The plugin of the same source that was compiled with its tags, where it has any.
+    const collpress_algorithm &tagged_algorithm() {
+        if (point_.tagged_plugin.empty()) return *algorithm_;
+        const collpress_algorithm *tagged = nullptr;
+        together([&] { tagged = session_.plugins.load(point_.tagged_plugin).algorithm(); });
+        return tagged == nullptr ? *algorithm_ : *tagged;
     }
 
     // As many iterations as fit once more into half of the point's time, three kinds of them.

@@ -106,6 +106,8 @@ class CoreRun:
         if batch.samples != "none":
             samples = attempt.directory / f"samples-{attempt.number}-{launch}.bin"
             arguments += ["--samples", str(samples), "--samples-mode", batch.samples]
+        if any(point.line.get("instrumented", "0") != "0" and "plugin" in point.line for point in batch.points):
+            arguments += ["--traces", str(attempt.directory / f"traces-{attempt.number}-{launch}.jsonl")]
         return [str(Path(word).absolute()) if word.startswith(str(attempt.directory)) else word for word in arguments]
 
     def _watch(self, command: list[str], by_key: dict[str, BatchPoint], outcome: Outcome) -> bool:

@@ -29,6 +29,8 @@ def plan_line(
     line = {"key": key, "id": identity, "collective": collective, "algorithm": name}
     if algorithm is not None and algorithm.path is not None:
         line["plugin"] = algorithm.path
+        if algorithm.tagged is not None:
+            line["tagged_plugin"] = algorithm.tagged
     codec = offer.codec(str(factors["codec"]))
     if algorithm is not None and algorithm.kind == "compressed" and codec is not None:
         line |= {"codec": codec.name, "codec_plugin": codec.path}
