@@ -1,9 +1,9 @@
 """What a tag costs in the instrumented pass: a pair of begin and end, and a reading of the clock that it is made of.
 
 Compiles native/bench/tags.cpp with the platform's toolchain, with the processor's time stamp counter and without, and
-runs each a few times in turns on one core. Numbers are medians of 2001 rounds of 1000, of the run with the fastest pair,
-which the machine's other work disturbed least. A pair may take two readings and 10 ns, and with the counter 60 ns in all.
-Timed iterations have no tags at all.
+runs each a few times in turns on one core. Numbers are medians of 2001 rounds of 1000, of the run with the fastest
+pair, which the machine's other work disturbed least. A pair may take two readings and 10 ns, and with the counter
+60 ns in all. Timed iterations have no tags at all.
 
 ./run bench tags [--json] [--platform NAME]
 """

@@ -99,9 +99,7 @@ class Factor:
         value = self.parse(written)
         if isinstance(value, int):
             return value
-        raise CollpressError(
-            f'"{written}" is no end of a range', allowed="numbers", fix="put it beside: [A, B .. C x2]"
-        )
+        raise CollpressError(f'"{written}" is no end of a range', allowed="numbers", fix="put it beside: [A, B .. C x2]")
 
 
 def canonical_bound(value: Any) -> str:
