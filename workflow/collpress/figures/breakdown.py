@@ -32,11 +32,13 @@ from collpress.figures.placing import in_rows
 
 _LEFT, _PANEL, _GAP = 0.47, 1.14, 0.46
 _HIGH: Mapping[style.Width, float] = {"double": 0.95, "single": 0.85}
-_LEAST = 0.5
+_LEAST = 0.42
 _TICKS, _FOOT, _KEY, _BOX = 0.16, 0.14, 0.13, 0.2
 """Inches."""
 _TICK = 5.8
 """Points."""
+_LONG = 3
+"""Sizes that show how a breakdown changes with them; shorter ones are drawn only where there is no longer one."""
 _NONE = "∅"
 """Stands where a point that is ok has no instrumented pass."""
 
@@ -106,6 +108,11 @@ class Stack:
     bars: Sequence[Bar]
     phases: Sequence[str]
 
+    @property
+    def drawn(self) -> int:
+        """At how many sizes there are numbers."""
+        return sum(bool(bar.parts) for bar in self.bars)
+
 
 def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; sizes without numbers have a mark, groups without any are named at its foot."""
@@ -116,13 +123,15 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
         stacks += [_stack(group, dataset) for group in groups(experiment, dataset, points, ("message_bytes",))]
         names += [n for n in factor_names(dataset) if n not in names]
     notes = [] if stacks else ["Only the library's algorithms are planned; what they do inside cannot be seen."]
-    full = [stack for stack in stacks if any(bar.parts for bar in stack.bars)]
+    full = [stack for stack in stacks if stack.drawn]
+    long = [stack for stack in full if stack.drawn >= _LONG] or full
     head = _legend(style.inches(width)) if full else None
     if full:
+        notes += _short([stack for stack in full if stack not in long])
         notes += omissions([stack.group for stack in stacks if stack not in full])
 
     def blocks(high: float) -> list[Block]:
-        return [_block(stack, high) for stack in full or stacks]
+        return [_block(stack, high) for stack in long or stacks]
 
     high = style.fitted(_HIGH[width], _LEAST, lambda high: page_height(width, blocks(high), head, notes))
     figure = page(width, blocks(high), head, notes)
@@ -162,6 +171,15 @@ def _stack(group: Group, dataset: xr.Dataset) -> Stack:
     present = {part.phase for bar in bars for part in bar.parts if part.seconds}
     tagged = [str(label) for label in dataset["tagged_phase"].values] if "tagged_phase" in dataset else []
     return Stack(group, bars, [name for name in tagged if name in present])
+
+
+def _short(stacks: Sequence[Stack]) -> list[str]:
+    """A sentence per experiment on stacks that are left out for a figure of longer ones."""
+    counts = Counter(stack.group.experiment for stack in stacks)
+    return [
+        f"{name}, without a panel because fewer than {_LONG} sizes have numbers (see the figure phases): {n} groups."
+        for name, n in counts.items()
+    ]
 
 
 def _block(stack: Stack, high: float) -> Block:
@@ -214,7 +232,7 @@ def _draw_bar(axes: Axes, place: int, bar: Bar, phases: Sequence[str], scale: fl
             axes.plot([place - 0.4, place + 0.4], [at, at], color=style.INK, linewidth=0.9, solid_capstyle="butt")
         before = part.phase
         length = part.seconds * scale
-        if at + length > bottom:
+        if length > 0 and at + length > bottom:
             start = max(at, bottom)
             _fill(axes, (place - 0.4, start), 0.8, at + length - start, part.kind, _hatch(phases, part.phase))
         at += length
@@ -276,7 +294,7 @@ def _draw_key(figure: Figure, stack: Stack, rows: list[list[tuple[float, int]]],
 
 
 def _words(phase: str) -> str:
-    return "outside of the phases" if phase == OUTSIDE else phase
+    return "outside" if phase == OUTSIDE else phase
 
 
 def _bare(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
@@ -336,8 +354,9 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
         "confidence limits; each is a median of its own, so a bar may differ from the median total (in the CSV). Left: "
         "the parts on top of each other, each edge at the sum of all below it; on an axis of powers a height is no "
         "share. Right: their shares. "
-        f"Colours: {kinds}. Hatches: phases that the algorithm tags, the first at the bottom. "
-        f"n = {sum(bool(bar.parts) for bar in bars)} of {len(bars)} points that can be instrumented are drawn"
+        f"Colours: {kinds}. Hatches: phases that the algorithm tags, the first at the bottom; outside: in "
+        "none of them. "
+        f"n = {sum(bool(bar.parts) for bar in bars)} of {len(bars)} points that can be instrumented have numbers"
         f"{_lost(bars)}. The library's algorithms cannot be instrumented. {machine(cube)}"
     )
 
