@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import xarray as xr
 
+from collpress.collectives import BLOCKS
+
 _FORMULAS = {
     "allreduce": "2 (p - 1) / p",
     "reduce_scatter": "(p - 1) / p",
@@ -25,16 +27,13 @@ _FORMULAS = {
     "bcast": "1",
     "reduce": "1",
 }
-PER_BLOCK = frozenset({"allgather", "allgatherv", "gather", "scatter", "alltoall", "alltoallv"})
-"""Collectives whose message size is one block, not one rank's whole vector."""
-
 
 def operation_formula(collective: str) -> str:
     """The bytes that `algbw` divides, as text; empty for a barrier, which has none."""
     if collective == "barrier":
         return ""
     return {"pingpong": "2 message_bytes"}.get(
-        collective, "p message_bytes" if collective in PER_BLOCK else "message_bytes"
+        collective, "p message_bytes" if collective in BLOCKS else "message_bytes"
     )
 
 

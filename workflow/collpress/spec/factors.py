@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from collpress.errors import CollpressError, did_you_mean
-from collpress.spec.collectives import COLLECTIVES
+from collpress.collectives import COLLECTIVES
 from collpress.spec.quantities import (
     INTEGER_PATTERN,
     LONGEST_RANGE,

@@ -15,7 +15,7 @@ from typing import Any
 from collpress.plan.inventory import installed_offer
 from collpress.plan.offer import Algorithm
 from collpress.spec import load_platform
-from collpress.spec.collectives import COLLECTIVES, LEAST_RANKS, ONE_WAY
+from collpress.collectives import COLLECTIVES, LEAST_RANKS, ONE_WAY
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
