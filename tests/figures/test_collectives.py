@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import xarray as xr
 from legible import legible
@@ -60,9 +58,7 @@ def test_sizes_and_rates_are_named_for_what_they_are(cube: xr.DataTree) -> None:
 
 def test_the_barrier_of_the_csv_still_has_no_bytes(cube: xr.DataTree) -> None:
     table = drawing(cube, "latency").table
-    collective, size, rate = (
-        table.columns.index(n) for n in ("collective", "message_bytes", "busbw_byte_per_s")
-    )
+    collective, size, rate = (table.columns.index(n) for n in ("collective", "message_bytes", "busbw_byte_per_s"))
     assert {(row[size], row[rate]) for row in table.rows if row[collective] == "barrier"} == {(0, None)}
 
 

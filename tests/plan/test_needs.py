@@ -86,7 +86,9 @@ def test_an_algorithm_of_another_collective_is_a_mistake_with_the_names_that_exi
         refuse_unknown_plugins(campaign("reduce", "reference:chain"), tmp_path)
     assert caught.value.allowed == "reference:tree"
     with pytest.raises(CollpressError) as caught:
-        refuse_unknown_plugins(campaign("reduce", "reference:tree", "defaults: {algorithm: 'reference:no'}\n"), tmp_path)
+        refuse_unknown_plugins(
+            campaign("reduce", "reference:tree", "defaults: {algorithm: 'reference:no'}\n"), tmp_path
+        )
     assert (caught.value.where, caught.value.allowed) == ("campaign.yaml:2: defaults.algorithm", "reference:tree")
 
 

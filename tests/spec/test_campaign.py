@@ -130,11 +130,15 @@ def test_a_mistake_is_told_with_its_place_and_what_was_meant(old: str, new: str,
 
 
 def test_how_calls_are_made_comes_out_canonical() -> None:
-    given = _changed(
-        "ranks:",
-        "segment_bytes: [default, 1Ki .. 4Ki x2]\n      fanout: ['2', 4]\n      alignment: 4Ki\n"
-        "      root: 0 .. 2 +1\n      ranks:",
-    ).experiments["one"].matrix.given()
+    given = (
+        _changed(
+            "ranks:",
+            "segment_bytes: [default, 1Ki .. 4Ki x2]\n      fanout: ['2', 4]\n      alignment: 4Ki\n"
+            "      root: 0 .. 2 +1\n      ranks:",
+        )
+        .experiments["one"]
+        .matrix.given()
+    )
     assert given["segment_bytes"] == ("default", 1024, 2048, 4096)
     assert (given["fanout"], given["alignment"], given["root"]) == ((2, 4), (4096,), (0, 1, 2))
 

@@ -28,6 +28,7 @@ _FORMULAS = {
     "reduce": "1",
 }
 
+
 def operation_formula(collective: str) -> str:
     """The bytes that `algbw` divides, as text; empty for a barrier, which has none."""
     if collective == "barrier":
@@ -50,8 +51,8 @@ def operation_bytes(collective: str, message_bytes: float, ranks: int) -> float:
 def contributed_bytes(collective: str, message_bytes: int, ranks: int) -> int:
     """What all ranks together put into one call: `total_bytes` of a record.
 
-    >>> contributed_bytes("bcast", 1000, 4), contributed_bytes("alltoall", 1000, 4), contributed_bytes("reduce", 1000, 4)
-    (1000, 16000, 4000)
+    >>> [contributed_bytes(collective, 1000, 4) for collective in ("bcast", "alltoall", "reduce")]
+    [1000, 16000, 4000]
     """
     parts = {"bcast": 1, "barrier": 0, "pingpong": 2, "alltoall": ranks**2, "alltoallv": ranks**2}
     return message_bytes * parts.get(collective, ranks)

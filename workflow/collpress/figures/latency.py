@@ -170,7 +170,9 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
 
 
 def _no_rate(facet: Facet) -> str:
-    return "one rank: no bus bandwidth" if labels.has_rate(facet.collective) else f"{facet.collective}: no bus bandwidth"
+    return (
+        "one rank: no bus bandwidth" if labels.has_rate(facet.collective) else f"{facet.collective}: no bus bandwidth"
+    )
 
 
 def _place(size: int) -> float:
