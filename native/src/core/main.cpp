@@ -6,8 +6,8 @@
 #include "core/launcher.hpp"
 #include "core/plan.hpp"
 #include "core/plugin.hpp"
-#include "core/stack.hpp"
 #include "core/schedules.hpp"
+#include "core/stack.hpp"
 
 #include <csignal>
 #include <cstdio>
