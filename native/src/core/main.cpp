@@ -78,6 +78,24 @@ int measure(const Options &options, int *argc, char ***argv) {
     return 0;
 }
 
+void write_needs(Json &json, const LibraryNeeds &needs) {
+    json.key("exactly_ranks");
+    if (needs.exactly_ranks == 0)
+        json.null();
+    else
+        json.value(needs.exactly_ranks);
+    json.member("power_of_two_ranks", needs.power_of_two_ranks)
+        .member("even_ranks", needs.even_ranks)
+        .member("count_at_least_ranks", needs.count_at_least_ranks)
+        .member("count_multiple_of_ranks", needs.count_multiple_of_ranks)
+        .member("commutative", needs.commutative)
+        .key("in_place");
+    if (needs.in_place.has_value())
+        json.value(*needs.in_place);
+    else
+        json.null();
+}
+
 void print_offers(int *argc, char ***argv) {
     const Mpi mpi(argc, argv);
     const Library library(MPI_COMM_WORLD);
@@ -94,13 +112,10 @@ void print_offers(int *argc, char ***argv) {
                 .member("name", algorithm.name)
                 .member("id", algorithm.id)
                 .member("segments", algorithm.segments)
-                .member("fanout", algorithm.fanout)
-                .member("exactly_ranks", algorithm.needs.exactly_ranks)
-                .member("power_of_two_ranks", algorithm.needs.power_of_two_ranks)
-                .member("even_ranks", algorithm.needs.even_ranks)
-                .member("count_at_least_ranks", algorithm.needs.count_at_least_ranks)
-                .member("commutative", algorithm.needs.commutative)
-                .end_object();
+                .member("fanout", algorithm.least_fanout != 0)
+                .member("least_fanout", algorithm.least_fanout);
+            write_needs(json, algorithm.needs);
+            json.end_object();
         }
     }
     json.end_array().end_object();
