@@ -113,7 +113,7 @@ def test_the_offer_is_read_from_the_library_and_begins_with_its_own_choice(core:
         assert set(EXPECTED.get(collective, ())) <= set(names)
     assert {a["collective"] for a in offers["algorithms"]} == set(COLLECTIVES)
     assert of["allgather", "two_proc"]["exactly_ranks"] == 2
-    assert of["allgather", "recursive_doubling"]["power_of_two_ranks"]
+    assert of["allgather", "recursive_doubling"]["power_of_two"]
     assert of["allreduce", "ring"]["count_at_least_ranks"]
     assert of["bcast", "knomial"]["segments"]
     assert of["bcast", "knomial"]["fanout"]

@@ -6,7 +6,8 @@
 #include "core/launcher.hpp"
 #include "core/plan.hpp"
 #include "core/plugin.hpp"
-#include "p2p/recorder.hpp"
+#include "core/schedules.hpp"
+#include "core/stack.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -61,6 +62,7 @@ int measure(const Options &options, int *argc, char ***argv) {
     int size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    print_stack_on_signal(rank);
     if (size != options.ranks) {
         const std::string foreign = foreign_launcher(library);
         if (rank == 0 && launcher_rank() == 0) {
@@ -78,22 +80,20 @@ int measure(const Options &options, int *argc, char ***argv) {
     return 0;
 }
 
+// `in_place`: takes calls in place; `only_in_place`: takes no others.
 void write_needs(Json &json, const LibraryNeeds &needs) {
-    json.key("exactly_ranks");
+    json.member("min_ranks", needs.exactly_ranks == 0 ? 1 : needs.exactly_ranks).key("exactly_ranks");
     if (needs.exactly_ranks == 0)
         json.null();
     else
         json.value(needs.exactly_ranks);
-    json.member("power_of_two_ranks", needs.power_of_two_ranks)
+    json.member("power_of_two", needs.power_of_two_ranks)
         .member("even_ranks", needs.even_ranks)
         .member("count_at_least_ranks", needs.count_at_least_ranks)
         .member("count_multiple_of_ranks", needs.count_multiple_of_ranks)
         .member("commutative", needs.commutative)
-        .key("in_place");
-    if (needs.in_place.has_value())
-        json.value(*needs.in_place);
-    else
-        json.null();
+        .member("in_place", needs.in_place.value_or(true))
+        .member("only_in_place", needs.in_place.value_or(false));
 }
 
 void print_offers(int *argc, char ***argv) {
@@ -122,40 +122,6 @@ void print_offers(int *argc, char ***argv) {
     std::printf("%s\n", json.text().c_str());
 }
 
-void print_schedule(const Options &options) {
-    PluginCache cache;
-    const Plugin &plugin = cache.load(options.plugins.front());
-    const collpress_algorithm *algorithm = plugin.algorithm();
-    if (algorithm == nullptr)
-        throw PluginError("plugin " + options.plugins.front() + " is a " +
-                          cache.load(options.plugins.front()).kind_name() + "; only algorithms have schedules");
-    const Schedule schedule = record_schedule(*algorithm, options.ranks, options.count);
-    Json json;
-    json.begin_object().member("ranks", options.ranks).member("count", options.count).member("element_bytes", 4);
-    json.member("correct", schedule.fault.empty()).key("fault");
-    if (schedule.fault.empty())
-        json.null();
-    else
-        json.value(schedule.fault);
-    json.key("operations").begin_array();
-    for (std::size_t rank = 0; rank < schedule.by_rank.size(); ++rank) {
-        for (const ScheduledOperation &operation : schedule.by_rank[rank]) {
-            json.begin_object()
-                .member("rank", rank)
-                .member("step", operation.step)
-                .member("kind", operation_name(operation.kind));
-            json.key("peer");
-            if (operation.peer < 0)
-                json.null();
-            else
-                json.value(operation.peer);
-            json.member("bytes", operation.bytes).end_object();
-        }
-    }
-    json.end_array().end_object();
-    std::printf("%s\n", json.text().c_str());
-}
-
 int run(const Options &options, int *argc, char ***argv) {
     switch (options.mode) {
     case Options::Mode::help:
@@ -169,6 +135,9 @@ int run(const Options &options, int *argc, char ***argv) {
         return 0;
     case Options::Mode::schedule:
         print_schedule(options);
+        return 0;
+    case Options::Mode::check:
+        print_check(options);
         return 0;
     case Options::Mode::measure:
         return measure(options, argc, argv);

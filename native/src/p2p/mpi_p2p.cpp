@@ -11,7 +11,7 @@ namespace {
 constexpr int tag = 0;
 
 struct NoTag {
-    NoTag(PhaseTimes &, Phase) {}
+    NoTag(TagLog &, const char *, TagKind) {}
 };
 
 // For each rank the number of its machine, counted in the order of their first ranks.
@@ -41,46 +41,59 @@ std::vector<std::int32_t> nodes_of(MPI_Comm comm) {
 // The functions of the C interface, with and without tags: timed iterations pay nothing for the tags.
 template <bool tagged>
 struct MpiP2p::Primitives {
-    using Scope = std::conditional_t<tagged, Tag, NoTag>;
+    using Scope = std::conditional_t<tagged, TagScope, NoTag>;
 
     static MpiP2p &of(void *self) { return *static_cast<MpiP2p *>(self); }
 
-    static int length(MpiP2p &p2p, std::size_t bytes) {
-        if (bytes > largest_message)
-            p2p.keep_fault("a message of ", std::to_string(bytes), " bytes is too large for MPI");
-        return static_cast<int>(std::min(bytes, largest_message));
+    // Posts the pieces of a message; all but the first into `rest`.
+    template <typename Post>
+    static void pieces(Pending &pending, std::size_t bytes, Post &&post) {
+        post(0, static_cast<int>(std::min(bytes, largest_message)), pending.request);
+        pending.rest.clear();
+        for (std::size_t at = largest_message; at < bytes; at += largest_message) {
+            pending.rest.push_back(MPI_REQUEST_NULL);
+            post(at, static_cast<int>(std::min(bytes - at, largest_message)), pending.rest.back());
+        }
     }
 
     static collpress_request send(void *self, const void *buffer, std::size_t bytes, std::int32_t to) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::send);
+        const Scope timed(p2p.log_, "send", TagKind::network);
         const collpress_request request = p2p.slot();
         p2p.bytes_sent_ += bytes;
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
-        pending.sent = bytes;
-        p2p.check(MPI_Isend(buffer, length(p2p, bytes), MPI_BYTE, to, tag, p2p.comm_, &pending.request), "MPI_Isend");
+        pending.known = bytes;
+        pieces(pending, bytes, [&](std::size_t at, int length, MPI_Request &piece) {
+            p2p.check(
+                MPI_Isend(static_cast<const std::byte *>(buffer) + at, length, MPI_BYTE, to, tag, p2p.comm_, &piece),
+                "MPI_Isend");
+        });
         return request;
     }
 
     static collpress_request receive(void *self, void *buffer, std::size_t capacity, std::int32_t from) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::send);
+        const Scope timed(p2p.log_, "send", TagKind::network);
         const collpress_request request = p2p.slot();
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
-        pending.sent.reset();
-        p2p.check(MPI_Irecv(buffer, length(p2p, capacity), MPI_BYTE, from, tag, p2p.comm_, &pending.request),
-                  "MPI_Irecv");
+        pending.known.reset();
+        if (capacity > largest_message) pending.known = capacity;
+        pieces(pending, capacity, [&](std::size_t at, int length, MPI_Request &piece) {
+            p2p.check(MPI_Irecv(static_cast<std::byte *>(buffer) + at, length, MPI_BYTE, from, tag, p2p.comm_, &piece),
+                      "MPI_Irecv");
+        });
         return request;
     }
 
     static std::size_t wait(void *self, collpress_request request) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::wait);
+        const Scope timed(p2p.log_, "wait", TagKind::network);
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         MPI_Status status;
         p2p.check(MPI_Wait(&pending.request, &status), "MPI_Wait");
+        for (MPI_Request &piece : pending.rest) p2p.check(MPI_Wait(&piece, MPI_STATUS_IGNORE), "MPI_Wait");
         p2p.free_slots_.push_back(request);
-        if (pending.sent.has_value()) return *pending.sent; // the status of a send has no count
+        if (pending.known.has_value()) return *pending.known; // the status of a send has no count
         int bytes = 0;
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
@@ -88,11 +101,14 @@ struct MpiP2p::Primitives {
 
     static void reduce(void *self, void *inout, const void *in, std::size_t count) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::reduce);
+        const Scope timed(p2p.log_, "reduce", TagKind::reduction);
         p2p.setup_.reduction(inout, in, count);
     }
 
-    static void copy(void *, void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    static void copy(void *self, void *to, const void *from, std::size_t bytes) {
+        const Scope timed(of(self).log_, "copy", TagKind::movement);
+        std::memcpy(to, from, bytes);
+    }
 
     static void *scratch(void *self, std::size_t bytes) { return of(self).arena_.take(bytes); }
 
@@ -103,7 +119,7 @@ struct MpiP2p::Primitives {
 
     static std::size_t compress(void *self, const void *in, std::size_t count, void *out, std::size_t capacity) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::compress);
+        const Scope timed(p2p.log_, "compress", TagKind::codec);
         CodecContext &codec = *p2p.setup_.codec;
         std::size_t bytes = 0;
         const collpress_codec_result result = codec->compress(codec.get(), in, count, out, capacity, &bytes);
@@ -120,7 +136,7 @@ struct MpiP2p::Primitives {
 
     static void decompress(void *self, const void *in, std::size_t bytes, void *out, std::size_t count) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::decompress);
+        const Scope timed(p2p.log_, "decompress", TagKind::codec);
         CodecContext &codec = *p2p.setup_.codec;
         const collpress_codec_result result = codec->decompress(codec.get(), in, bytes, out, count);
         if (result != COLLPRESS_CODEC_OK) {
@@ -129,13 +145,22 @@ struct MpiP2p::Primitives {
         }
     }
 
-    static void step(void *) {}
+    static void step(void *self) {
+        if constexpr (tagged) of(self).log_.step();
+    }
+
+    static void tag_begin(void *self, const char *name) {
+        if constexpr (tagged) of(self).log_.begin(name, TagKind::phase);
+    }
+    static void tag_end(void *self) {
+        if constexpr (tagged) of(self).log_.end();
+    }
 
     static std::int32_t node(void *self, std::int32_t rank) { return of(self).nodes_[static_cast<std::size_t>(rank)]; }
 
     static collpress_p2p table(MpiP2p &self, std::int32_t rank, std::int32_t size) {
-        return {&self, rank,    size,     0,        send,       receive, wait, reduce,
-                copy,  scratch, capacity, compress, decompress, step,    node};
+        return {&self,   rank,     size,     0,          send, receive, wait,      reduce, copy,
+                scratch, capacity, compress, decompress, step, node,    tag_begin, tag_end};
     }
 };
 
@@ -165,10 +190,13 @@ void MpiP2p::run(const collpress_algorithm &algorithm, const collpress_call &cal
     algorithm.run(&table, &call);
 }
 
-PhaseTimes MpiP2p::run_tagged(const collpress_algorithm &algorithm, const collpress_call &call) {
-    times_ = {};
+std::vector<TagEvent> MpiP2p::run_tagged(const collpress_algorithm &algorithm, const collpress_call &call) {
+    log_.clear();
+    const TagScale::Look before = TagScale::look();
+    log_.begin("call", TagKind::phase);
     run(algorithm, call, tagged_);
-    return times_;
+    log_.close();
+    return log_.in_ns(TagScale(before, TagScale::look()));
 }
 
 void MpiP2p::check(int mpi_result, const char *what) {

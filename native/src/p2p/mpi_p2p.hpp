@@ -5,12 +5,12 @@
 #pragma once
 
 #include "collpress/algorithm.h"
-#include "collpress/tag.hpp"
 
 #include "core/verdict.hpp"
 #include "p2p/arena.hpp"
 #include "p2p/codec_context.hpp"
 #include "p2p/reduction.hpp"
+#include "p2p/tag_log.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,13 +37,14 @@ class MpiP2p {
     MpiP2p(const MpiP2p &) = delete;
     MpiP2p &operator=(const MpiP2p &) = delete;
 
-    // Messages above this cannot be sent; the caller keeps away from them.
-    static constexpr std::size_t largest_message = 2147483647;
+    // Longer messages are sent in pieces of this length, which needs a length that both sides know; so a stream of a
+    // codec, which is received into a buffer that it need not fill, must not be longer.
+    static constexpr std::size_t largest_message = std::size_t{1} << 30;
 
     void configure(const P2pSetup &setup);
     void run(const collpress_algorithm &algorithm, const collpress_call &call) { run(algorithm, call, plain_); }
-    // The same with every primitive's time charged to its phase: slower, so never in timed iterations.
-    PhaseTimes run_tagged(const collpress_algorithm &algorithm, const collpress_call &call);
+    // The same with all that it does written down, the call itself first: slower, so never in timed iterations.
+    std::vector<TagEvent> run_tagged(const collpress_algorithm &algorithm, const collpress_call &call);
 
     std::size_t bytes_sent() const { return bytes_sent_; } // by this rank in the last call
     const Verdict &verdict() const { return verdict_; }    // the first fault since configure()
@@ -54,7 +55,8 @@ class MpiP2p {
 
     struct Pending {
         MPI_Request request = MPI_REQUEST_NULL;
-        std::optional<std::size_t> sent; // bytes of a send; nothing for a receive
+        std::vector<MPI_Request> rest;    // of a message that MPI would not take in one piece
+        std::optional<std::size_t> known; // bytes of a send, or of a message in pieces; else the status tells
     };
 
     void run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table);
@@ -74,7 +76,7 @@ class MpiP2p {
     std::vector<Pending> pending_;
     std::vector<collpress_request> free_slots_;
     std::size_t bytes_sent_ = 0;
-    PhaseTimes times_;
+    TagLog log_;
     Verdict verdict_;
 };
 

@@ -32,16 +32,15 @@ constexpr LibraryNeeds equal_blocks_or_abort = {
 constexpr LibraryNeeds apart_only = {.in_place = false};
 constexpr LibraryNeeds in_place_only = {.in_place = true};
 constexpr LibraryNeeds commuting = {.commutative = true};
-constexpr LibraryNeeds commuting_blocks = {.count_at_least_ranks = true, .commutative = true};
 
 constexpr std::array mpich_algorithms = {
     MpichAlgorithm{Collective::allreduce, "recursive_multiplying", "RECURSIVE_MULTIPLYING_KVAL", "", commuting},
     MpichAlgorithm{Collective::allreduce, "tree", "TREE_KVAL", "TREE_PIPELINE_CHUNK_SIZE", commuting},
     MpichAlgorithm{Collective::allreduce, "recexch", "RECEXCH_KVAL", "", commuting},
     MpichAlgorithm{Collective::allreduce, "ring", "", "", commuting},
-    MpichAlgorithm{Collective::allreduce, "reduce_scatter_allgather", "", "", commuting_blocks},
+    MpichAlgorithm{Collective::allreduce, "reduce_scatter_allgather", "", "", commuting},
     MpichAlgorithm{Collective::allreduce, "k_reduce_scatter_allgather", "", "", commuting},
-    MpichAlgorithm{Collective::reduce, "reduce_scatter_gather", "", "", commuting_blocks},
+    MpichAlgorithm{Collective::reduce, "reduce_scatter_gather", "", "", commuting},
     MpichAlgorithm{Collective::reduce_scatter, "noncommutative", "", "", equal_blocks_or_abort},
     MpichAlgorithm{Collective::reduce_scatter, "pairwise", "", "", commuting},
     MpichAlgorithm{Collective::reduce_scatter, "recursive_halving", "", "", commuting},
