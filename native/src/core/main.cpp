@@ -72,7 +72,10 @@ int measure(const Options &options, int *argc, char ***argv) {
         return exit_world_size;
     }
     try {
-        run_launch(options, plan, MPI_COMM_WORLD);
+        if (options.mode == Options::Mode::prove)
+            run_proof(plan, options.journal, options.references, MPI_COMM_WORLD);
+        else
+            run_launch(options, plan, MPI_COMM_WORLD);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "collpress-core: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, exit_cannot_write); // the other ranks wait for this one
@@ -140,6 +143,7 @@ int run(const Options &options, int *argc, char ***argv) {
         print_check(options);
         return 0;
     case Options::Mode::measure:
+    case Options::Mode::prove:
         return measure(options, argc, argv);
     }
     return exit_bad_input;
