@@ -105,6 +105,14 @@ def test_a_pattern_stands_for_what_each_collective_has(expanded: Any) -> None:
     ]
 
 
+def test_a_collective_that_no_pattern_finds_anything_for_is_told(expanded: Any) -> None:
+    found = expanded("collective: [allreduce, reduce], algorithm: 'reference:*', message_bytes: 64, ranks: 2")
+    assert values(found, "collective", "algorithm") == [("allreduce", "reference:tree")]
+    assert [w.partition(": ")[2] for w in found.warnings] == [
+        "experiments.e: no algorithm of reduce is asked for; there is library:default"
+    ]
+
+
 def test_segments_and_fan_outs_are_dropped_where_the_algorithm_does_not_ask(expanded: Any) -> None:
     matrix = (
         "collective: bcast, message_bytes: 64, ranks: 4, segment_bytes: [default, 16], fanout: [default, 4],"
