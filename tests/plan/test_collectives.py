@@ -8,9 +8,11 @@ import pytest
 
 from collpress.collectives import COLLECTIVES, idle
 from collpress.errors import CollpressError
+from collpress.plan import exchange
 from collpress.plan.expansion import Expansion, expand
-from collpress.plan.identity import point_id
+from collpress.plan.identity import point_id, point_key
 from collpress.plan.lines import plan_line
+from collpress.plan.machine import Machine
 from collpress.plan.offer import Algorithm, Codec, Dataset, Offer, library_algorithms
 from collpress.spec import Platform, campaign_text
 from collpress.spec.campaign import Measure
@@ -247,6 +249,19 @@ def test_every_new_factor_is_part_of_the_id() -> None:
 
 def test_the_spec_and_the_rest_of_the_house_agree_on_what_is_usual() -> None:
     assert {name: FACTORS[name].default for name in USUAL} == dict(USUAL)
+
+
+def test_the_seed_of_random_blocks_is_part_of_the_key_of_those_alone(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def key(imbalance: str) -> str:
+        factors = {"collective": "alltoallv", "algorithm": "library:default", "codec": "none", "dataset": "pattern"}
+        return point_key("id", factors | {"imbalance": imbalance}, OFFER, {}, {}, Measure(), machine)
+
+    before = {imbalance: key(imbalance) for imbalance in ("linear", "random")}
+    monkeypatch.setattr(exchange, "SEED", 2)
+    assert key("linear") == before["linear"]
+    assert key("random") != before["random"]
 
 
 def line(**factors: Any) -> dict[str, str]:

@@ -188,7 +188,7 @@ class _Sweep:
             points[identity] = factors
             self._check_size(factors, wrong)
         result.warnings += self.warnings
-        for collective in (c for c in self.asked["collective"] if c not in self._meant):
+        for collective in (c for c in self.asked["collective"] if self._meant and c not in self._meant):
             where = self.campaign.where("experiments", self.name)
             there = ", ".join(self._offered(str(collective))) or "nothing"
             result.warnings.append(f"{where}: no algorithm of {collective} is asked for; there is {there}")
