@@ -1,12 +1,10 @@
 // Hierarchical: each machine's ranks reduce to their first one, these leaders do an allreduce among themselves, and
 // give the result to their machines' ranks.
 //
-// R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
-// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 5 (future work: machines with
-// several processes each); N. T. Karonis, B. R. de Supinski, I. Foster, W. Gropp, E. Lusk, J. Bresnahan: Exploiting
-// Hierarchy in Parallel Computer Networks to Optimize Collective Operation Performance. IPDPS 2000,
-// doi:10.1109/IPDPS.2000.846009. Binomial trees within machines, Rabenseifner's algorithm between them: one vector goes
-// into each machine and out of it as often as if it had only one rank.
+// N. T. Karonis, B. R. de Supinski, I. Foster, W. Gropp, E. Lusk, J. Bresnahan: Exploiting Hierarchy in Parallel
+// Computer Networks to Optimize Collective Operation Performance. IPDPS 2000, doi:10.1109/IPDPS.2000.846009. Binomial
+// trees within machines, Rabenseifner's algorithm between them: as much goes into a machine and out of it as if it had
+// one rank.
 #include "collpress/butterfly.hpp"
 #include "collpress/tree_reduction.hpp"
 

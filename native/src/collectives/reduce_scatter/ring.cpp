@@ -2,7 +2,7 @@
 // that arrives; (p - 1) / p n elements sent per rank.
 //
 // P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations. J. Parallel Distrib.
-// Comput. 69 (2009), doi:10.1016/j.jpdc.2008.09.002, sect. 3 (the first phase).
+// Comput. 69 (2009), doi:10.1016/j.jpdc.2008.09.002 (the first phase).
 #include "collpress/ring.hpp"
 #include "collpress/partial_sum.hpp"
 
