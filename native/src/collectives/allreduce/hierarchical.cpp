@@ -50,14 +50,21 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     const std::int32_t steps = collpress::BinomialTree(machines.largest, 0).steps(); // all machines take as many
     collpress::PartialSum sum(comm, own, call->recv, count);
 
-    collpress::reduce_up(tree, comm, local, sum, count, steps);
-    const auto leaders = static_cast<std::int32_t>(machines.leaders.size());
-    if (local.mine() == 0) {
-        collpress::halving_allreduce<collpress::NearestFirst>(comm, collpress::Team(comm, machines.leaders), sum,
-                                                              call->recv, count);
-    } else {
-        for (std::int32_t step = 0; step < collpress::halving_allreduce_steps(leaders); ++step) comm.step();
+    {
+        CP_TAG(comm, "reduce-in-machine");
+        collpress::reduce_up(tree, comm, local, sum, count, steps);
     }
+    {
+        CP_TAG(comm, "allreduce-of-leaders");
+        if (local.mine() == 0) {
+            collpress::halving_allreduce<collpress::NearestFirst>(comm, collpress::Team(comm, machines.leaders), sum,
+                                                                  call->recv, count);
+        } else {
+            const auto leaders = static_cast<std::int32_t>(machines.leaders.size());
+            for (std::int32_t step = 0; step < collpress::halving_allreduce_steps(leaders); ++step) comm.step();
+        }
+    }
+    CP_TAG(comm, "bcast-in-machine");
     collpress::broadcast_down(tree, comm, local, call->recv, count, steps);
 }
 

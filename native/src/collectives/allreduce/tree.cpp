@@ -17,7 +17,11 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::Team team(comm);
     const collpress::BinomialTree tree(team.size(), team.mine());
     collpress::PartialSum sum(comm, own, call->recv, call->count);
-    collpress::reduce_up(tree, comm, team, sum, call->count, tree.steps());
+    {
+        CP_TAG(comm, "reduce");
+        collpress::reduce_up(tree, comm, team, sum, call->count, tree.steps());
+    }
+    CP_TAG(comm, "bcast");
     collpress::broadcast_down(tree, comm, team, call->recv, call->count, tree.steps());
 }
 
