@@ -49,8 +49,8 @@ void prove(int rank, int size, int count, int calls) {
     const std::vector<std::uint64_t> send(static_cast<std::size_t>(count), std::uint64_t{1} << rank);
     std::vector<std::uint64_t> recv(send.size());
     collpress::Library library(MPI_COMM_WORLD);
-    for (const collpress::LibraryAlgorithm &algorithm : library.allreduce_algorithms()) {
-        const collpress::LibraryChoice &choice = library.allreduce(algorithm.name);
+    for (const collpress::LibraryAlgorithm &algorithm : library.algorithms(collpress::Collective::allreduce)) {
+        const collpress::LibraryChoice &choice = library.choose(collpress::Collective::allreduce, algorithm.name, {});
         int error = MPI_SUCCESS;
         library.engage(choice);
         for (int call = 0; call < calls; ++call) {

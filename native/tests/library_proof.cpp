@@ -59,8 +59,8 @@ void prove(int rank, const std::vector<float> &send) {
     TrafficCounter bytes(session, "pml_monitoring_messages_size");
     std::vector<float> recv(send.size());
     collpress::Library library(MPI_COMM_WORLD);
-    for (const collpress::LibraryAlgorithm &algorithm : library.allreduce_algorithms()) {
-        MPI_Comm comm = library.allreduce(algorithm.name).comm;
+    for (const collpress::LibraryAlgorithm &algorithm : library.algorithms(collpress::Collective::allreduce)) {
+        MPI_Comm comm = library.choose(collpress::Collective::allreduce, algorithm.name, {}).comm;
         const auto call = [&] {
             MPI_Allreduce(send.data(), recv.data(), static_cast<int>(send.size()), MPI_FLOAT, MPI_SUM, comm);
         };

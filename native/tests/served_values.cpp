@@ -20,11 +20,13 @@ int main(int argc, char **argv) {
     DataCache files;
     for (const PlanPoint &point : read_plan(argv[1])) {
         const Verdict verdict = attempt([&] {
-            const DataSource data(point, ranks, point.from_file ? &files.open(point.data_path) : nullptr);
+            const DataSource data(point, point.exchange(ranks),
+                                  point.from_file ? &files.open(point.data_path) : nullptr);
             std::vector<std::byte> piece(chunk * point.dtype.bytes);
             for (std::size_t rank = 0; rank < ranks; ++rank) {
-                for (std::size_t first = 0; first < data.count(); first += chunk) {
-                    const std::size_t length = std::min(chunk, data.count() - first);
+                const std::size_t count = data.exchange().contribution(rank);
+                for (std::size_t first = 0; first < count; first += chunk) {
+                    const std::size_t length = std::min(chunk, count - first);
                     data.copy(rank, first, length, piece.data());
                     std::fwrite(piece.data(), point.dtype.bytes, length, stdout);
                 }

@@ -135,6 +135,18 @@ std::size_t Exchange::largest_contribution() const {
     return largest;
 }
 
+std::size_t Exchange::contributors() const {
+    if (collective_ == Collective::bcast || collective_ == Collective::scatter) return 1;
+    if (collective_ == Collective::pingpong) return std::min<std::size_t>(ranks_, 2);
+    return ranks_;
+}
+
+std::size_t Exchange::contributor(std::size_t rank) const {
+    if (collective_ == Collective::bcast || collective_ == Collective::scatter) return 0;
+    if (collective_ == Collective::pingpong) return rank == 0 ? 0 : 1;
+    return rank;
+}
+
 std::size_t Exchange::total_contribution() const {
     std::size_t sum = 0;
     for (std::size_t rank = 0; rank < ranks_; ++rank) sum += contribution(rank);
@@ -147,8 +159,17 @@ bool Exchange::contributes_in_recv(std::size_t rank, bool in_place) const {
     return !is_rooted(collective_) || rank == root_;
 }
 
-std::size_t Exchange::send_elements(std::size_t rank, bool in_place) const {
-    return contributes_in_recv(rank, in_place) ? 0 : contribution(rank);
+bool Exchange::sends(std::size_t rank, bool in_place) const {
+    if (collective_ == Collective::bcast || collective_ == Collective::barrier) return false;
+    if (collective_ == Collective::scatter) return rank == root_;
+    if (collective_ == Collective::pingpong) return rank == 0 || rank + 1 == ranks_;
+    return !contributes_in_recv(rank, in_place);
+}
+
+bool Exchange::receives(std::size_t rank) const {
+    if (collective_ == Collective::reduce || collective_ == Collective::gather) return rank == root_;
+    if (collective_ == Collective::pingpong) return rank == 0 || rank + 1 == ranks_;
+    return collective_ != Collective::barrier;
 }
 
 std::size_t Exchange::recv_elements(std::size_t rank, bool in_place) const {

@@ -82,9 +82,14 @@ class Exchange {
     // What a rank contributes. Not the size of `send` in a bcast: root's contribution lies in `recv` there.
     std::size_t contribution(std::size_t rank) const;
     std::size_t largest_contribution() const;
+    // Ranks that contribute anything at all, and the number of such a rank among them.
+    std::size_t contributors() const;
+    std::size_t contributor(std::size_t rank) const;
     std::size_t total_contribution() const;
 
-    std::size_t send_elements(std::size_t rank, bool in_place) const;
+    // Whether the rank has such a buffer in a call; one that it has may be empty.
+    bool sends(std::size_t rank, bool in_place) const;
+    bool receives(std::size_t rank) const;
     std::size_t recv_elements(std::size_t rank, bool in_place) const;
     // Where a contribution lies in `recv` before a call in place; of a bcast, always.
     std::size_t place(std::size_t rank) const;

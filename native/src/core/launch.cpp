@@ -177,7 +177,7 @@ void run_launch(const Options &options, const std::vector<PlanPoint> &plan, MPI_
         const std::int64_t start = now_ns();
         const PointReport report = measure_point(session, point);
         const double elapsed_s = static_cast<double>(now_ns() - start) * 1e-9;
-        if (journal != nullptr) journal->append(record_line(identity, point, report, session.size, i, elapsed_s));
+        if (journal != nullptr) journal->append(record_line(identity, point, report, i, elapsed_s));
     }
     if (journal != nullptr) journal->append(mark_line("end", identity, ""));
 }

@@ -87,12 +87,21 @@ void print_offers(int *argc, char ***argv) {
         .member("controls", library.controls())
         .key("algorithms")
         .begin_array();
-    for (const LibraryAlgorithm &algorithm : library.allreduce_algorithms()) {
-        json.begin_object()
-            .member("collective", "allreduce")
-            .member("name", algorithm.name)
-            .member("id", algorithm.id)
-            .end_object();
+    for (std::size_t i = 0; i < collective_names.size(); ++i) {
+        for (const LibraryAlgorithm &algorithm : library.algorithms(static_cast<Collective>(i))) {
+            json.begin_object()
+                .member("collective", collective_names[i])
+                .member("name", algorithm.name)
+                .member("id", algorithm.id)
+                .member("segments", algorithm.segments)
+                .member("fanout", algorithm.fanout)
+                .member("exactly_ranks", algorithm.needs.exactly_ranks)
+                .member("power_of_two_ranks", algorithm.needs.power_of_two_ranks)
+                .member("even_ranks", algorithm.needs.even_ranks)
+                .member("count_at_least_ranks", algorithm.needs.count_at_least_ranks)
+                .member("commutative", algorithm.needs.commutative)
+                .end_object();
+        }
     }
     json.end_array().end_object();
     std::printf("%s\n", json.text().c_str());

@@ -1,39 +1,31 @@
-// The two kinds of operations that a point can measure: the library's own, and an algorithm's on p2p.
+// The kinds of operations that a point can measure: the library's own, and an algorithm's on p2p.
 #pragma once
 
 #include "backends/mpi/library.hpp"
+#include "backends/mpi/library_call.hpp"
+#include "core/call_buffers.hpp"
 #include "measure/timing.hpp"
 #include "p2p/mpi_p2p.hpp"
 
-#include <cstring>
-
 namespace collpress {
 
-// A call whose result has `bytes` bytes.
 class CallOperation : public Operation {
   public:
-    CallOperation(const collpress_call &call, std::size_t bytes) : call_(call), bytes_(bytes) {}
+    explicit CallOperation(CallBuffers &buffers) : buffers_(buffers) {}
 
-    // NaN in every element (-1 for integers).
-    void poison() override {
-        if (bytes_ != 0) std::memset(call_.recv, 0xFF, bytes_);
-    }
-
-  protected:
-    collpress_call call_;
+    void prepare(bool poison) override { buffers_.prepare(poison); }
 
   private:
-    std::size_t bytes_;
+    CallBuffers &buffers_;
 };
 
-class LibraryAllreduce : public CallOperation {
+class LibraryOperation : public CallOperation {
   public:
-    LibraryAllreduce(Library &library, const LibraryChoice &choice, int ranks, const collpress_call &call,
-                     std::size_t bytes)
-        : CallOperation(call, bytes), library_(library), choice_(choice),
-          shape_{call.count, bytes, static_cast<std::size_t>(ranks)},
-          type_(Library::datatype(static_cast<collpress_dtype>(call.dtype))),
-          op_(Library::operation(static_cast<collpress_op>(call.op))) {}
+    LibraryOperation(Library &library, const LibraryChoice &choice, const Exchange &exchange, std::size_t element_bytes,
+                     int rank, CallBuffers &buffers)
+        : CallOperation(buffers), library_(library), choice_(choice),
+          shape_{exchange.count(), exchange.count() * element_bytes, exchange.ranks(), buffers.call().send == nullptr},
+          library_call_(exchange, buffers.call(), rank, choice.comm) {}
 
     void begin() override {
         if (!library_.engage(choice_) && verdict_.ok()) {
@@ -42,26 +34,45 @@ class LibraryAllreduce : public CallOperation {
     }
     void end() override { library_.release(); }
 
-    void run() override {
-        const int result =
-            MPI_Allreduce(call_.send, call_.recv, static_cast<int>(call_.count), type_, op_, choice_.comm);
+    void run() override { note(library_call_.run()); }
+    const Verdict &verdict() const override { return verdict_; }
+    bool user_operation() const { return library_call_.user_operation(); }
+
+  protected:
+    void note(int result) {
         if (result != MPI_SUCCESS && verdict_.ok()) verdict_ = library_.judge(result, choice_, shape_);
     }
-    const Verdict &verdict() const override { return verdict_; }
+    LibraryCall &library_call() { return library_call_; }
 
   private:
     Library &library_;
     const LibraryChoice &choice_;
     CallShape shape_;
-    MPI_Datatype type_;
-    MPI_Op op_;
+    LibraryCall library_call_;
     Verdict verdict_;
+};
+
+// Started, and completed after what is done in between: nothing, unless somebody says what.
+class NonblockingOperation : public LibraryOperation {
+  public:
+    using LibraryOperation::LibraryOperation;
+
+    void run() override {
+        run([] {});
+    }
+    template <typename Between>
+    void run(Between &&between) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        note(library_call().start(&request));
+        between();
+        if (request != MPI_REQUEST_NULL) note(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
 };
 
 class AlgorithmOperation : public CallOperation {
   public:
-    AlgorithmOperation(MpiP2p &p2p, const collpress_algorithm &algorithm, const collpress_call &call, std::size_t bytes)
-        : CallOperation(call, bytes), p2p_(p2p), algorithm_(algorithm) {}
+    AlgorithmOperation(MpiP2p &p2p, const collpress_algorithm &algorithm, CallBuffers &buffers)
+        : CallOperation(buffers), p2p_(p2p), algorithm_(algorithm), call_(buffers.call()) {}
 
     void run() override { p2p_.run(algorithm_, call_); }
     const Verdict &verdict() const override { return p2p_.verdict(); }
@@ -69,6 +80,7 @@ class AlgorithmOperation : public CallOperation {
   private:
     MpiP2p &p2p_;
     const collpress_algorithm &algorithm_;
+    const collpress_call &call_;
 };
 
 } // namespace collpress

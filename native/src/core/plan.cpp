@@ -3,6 +3,7 @@
 #include "core/plugin.hpp"
 #include "core/suggestion.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -13,7 +14,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 28> known_keys = {"key",
+constexpr std::array<std::string_view, 38> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -25,6 +26,16 @@ constexpr std::array<std::string_view, 28> known_keys = {"key",
                                                          "dtype",
                                                          "op",
                                                          "message_bytes",
+                                                         "root",
+                                                         "buffers",
+                                                         "call",
+                                                         "imbalance",
+                                                         "imbalance_seed",
+                                                         "segment_bytes",
+                                                         "fanout",
+                                                         "sync",
+                                                         "cache",
+                                                         "alignment",
                                                          "data",
                                                          "data_path",
                                                          "data_elements",
@@ -158,6 +169,38 @@ class Line {
     std::vector<std::pair<std::string, std::string>> entries_;
 };
 
+void read_collective(const Line &line, PlanPoint &point) {
+    const std::vector<std::string_view> known(collective_names.begin(), collective_names.end());
+    point.collective = static_cast<Collective>(line.word("collective", known));
+    if (line.has("root")) point.root = line.integer("root");
+    if (point.root != 0 && !is_rooted(point.collective)) line.fail("root", "this collective has no root");
+    if (line.has("buffers")) point.in_place = line.word("buffers", {"separate", "in-place"}) == 1;
+    if (point.in_place && !knows_in_place(point.collective))
+        line.fail("buffers", "this collective is not called in place");
+    if (line.has("call")) point.nonblocking = line.word("call", {"blocking", "nonblocking"}) == 1;
+    if (line.has("imbalance"))
+        point.imbalance =
+            static_cast<Imbalance>(line.word("imbalance", {imbalance_names.begin(), imbalance_names.end()}));
+    if (line.has("imbalance_seed")) point.imbalance_seed = line.integer("imbalance_seed");
+    if (point.imbalance != Imbalance::none && !has_counts(point.collective))
+        line.fail("imbalance", "all blocks of this collective are alike");
+}
+
+void read_circumstances(const Line &line, PlanPoint &point) {
+    if (line.has("segment_bytes")) point.segment_bytes = line.integer("segment_bytes");
+    if (point.segment_bytes == std::size_t{0}) line.fail("segment_bytes", "must be at least 1");
+    if (line.has("fanout")) {
+        const std::size_t fanout = line.integer("fanout");
+        if (fanout < 2 || fanout > 1'000'000) line.fail("fanout", "must be from 2 to 1000000");
+        point.fanout = static_cast<std::int32_t>(fanout);
+    }
+    if (line.has("sync")) point.sync = static_cast<Sync>(line.word("sync", {sync_names.begin(), sync_names.end()}));
+    if (line.has("cache")) point.cold = line.word("cache", {"warm", "cold"}) == 1;
+    if (line.has("alignment")) point.alignment = line.integer("alignment");
+    if (!std::has_single_bit(point.alignment) || point.alignment < 64 || point.alignment > (std::size_t{1} << 30))
+        line.fail("alignment", "must be a power of two from 64 to 2^30");
+}
+
 void read_algorithm(const Line &line, PlanPoint &point) {
     const std::string &name = line.text("algorithm");
     const std::size_t colon = name.find(':');
@@ -203,7 +246,7 @@ void read_wrap(const Line &line, PlanPoint &point) {
         for (const char *key : {"wrap_seed", "wrap_amplitude"}) line.forbid(key, "only wrap=perturb changes values");
         return;
     }
-    if (point.dtype.id == COLLPRESS_INT32) line.fail("wrap", "only floating-point values can be perturbed");
+    if (is_integer(point.dtype.id)) line.fail("wrap", "only floating-point values can be perturbed");
     point.wrap_seed = line.integer("wrap_seed");
     point.wrap_amplitude = line.positive("wrap_amplitude");
     if (point.wrap_amplitude >= 1) line.fail("wrap_amplitude", "must be below 1");
@@ -238,7 +281,8 @@ void read_data(const Line &line, PlanPoint &point) {
 void read_metrics(const Line &line, PlanPoint &point) {
     if (!line.has("metrics")) return;
     if (!point.from_file) line.fail("metrics", "only data=file has a fidelity", {"file"});
-    if (point.dtype.id == COLLPRESS_INT32) line.fail("metrics", "only floating-point values have a fidelity");
+    if (point.dtype.id != COLLPRESS_FLOAT32 && point.dtype.id != COLLPRESS_FLOAT64)
+        line.fail("metrics", "only float32 and float64 values have a fidelity");
     std::string_view rest = line.text("metrics");
     std::set<std::string> names;
     while (true) {
@@ -256,13 +300,15 @@ PlanPoint read_point(const Line &line) {
     PlanPoint point;
     point.key = line.identity("key");
     point.id = line.identity("id");
-    const std::vector<std::string_view> collectives = {"allreduce"};
-    point.collective = collectives[line.word("collective", collectives)];
+    read_collective(line, point);
     read_algorithm(line, point);
     read_bound(line, point);
-    point.dtype = dtypes[line.word("dtype", {dtypes[0].name, dtypes[1].name, dtypes[2].name})];
-    point.op = static_cast<collpress_op>(line.word("op", {"sum", "max"}));
+    std::vector<std::string_view> types;
+    for (const Dtype &dtype : dtypes) types.push_back(dtype.name);
+    point.dtype = dtypes[line.word("dtype", types)];
+    point.op = static_cast<collpress_op>(line.word("op", {op_names.begin(), op_names.end()}));
     point.message_bytes = line.integer("message_bytes");
+    read_circumstances(line, point);
     read_data(line, point);
     read_metrics(line, point);
     point.warmup = line.integer("warmup");

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "collpress/plugin.h"
+#include "core/collective.hpp"
+#include "core/types.hpp"
 
 #include <array>
 #include <cstddef>
@@ -15,24 +17,29 @@
 
 namespace collpress {
 
-struct Dtype {
-    collpress_dtype id;
-    std::string_view name;
-    std::size_t bytes;
-};
-
-inline constexpr std::array<Dtype, 3> dtypes = {
-    Dtype{COLLPRESS_FLOAT32, "float32", 4}, Dtype{COLLPRESS_FLOAT64, "float64", 8}, Dtype{COLLPRESS_INT32, "int32", 4}};
-
 enum class Origin { library, reference, compressed };
 enum class Bound { none, absolute, relative };
 // How a part of a file goes on behind its end: not at all, backwards, again with small changes, or again.
 enum class Wrap { none, mirror, perturb, repeat };
 
+// How the ranks are brought to start an iteration together; see measure/start.hpp.
+enum class Sync { dissemination, barrier, window, none };
+inline constexpr std::array<std::string_view, 4> sync_names = {"dissemination", "barrier", "window", "none"};
+
 struct PlanPoint {
     std::string key;
     std::string id;
-    std::string collective;
+    Collective collective = Collective::allreduce;
+    std::size_t root = 0;
+    bool in_place = false;
+    bool nonblocking = false;
+    Imbalance imbalance = Imbalance::none;
+    std::uint64_t imbalance_seed = 0;
+    std::optional<std::size_t> segment_bytes; // absent: whoever runs the algorithm chooses
+    std::optional<std::int32_t> fanout;
+    Sync sync = Sync::dissemination;
+    bool cold = false; // every iteration with buffers that are no longer in a cache
+    std::size_t alignment = 65536;
     Origin origin = Origin::library;
     std::string algorithm; // without its origin
     std::string plugin;
@@ -62,6 +69,9 @@ struct PlanPoint {
     std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record
 
     std::size_t count() const { return message_bytes / dtype.bytes; }
+    Exchange exchange(std::size_t ranks) const {
+        return {collective, ranks, count(), root, block_counts(collective, ranks, count(), imbalance, imbalance_seed)};
+    }
     std::size_t stored_bytes() const { return data_bfloat16 ? 2 : dtype.bytes; } // of an element in the file
 };
 

@@ -3,14 +3,18 @@
 #include "collpress/clock.hpp"
 #include "core/operations.hpp"
 #include "measure/buffer.hpp"
+#include "measure/flush.hpp"
+#include "measure/overlap.hpp"
 #include "measure/phases.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace collpress {
@@ -40,10 +44,11 @@ class PointRun {
             check_before();
             warm_up();
             time();
-            attribute_phases();
             check_after();
             account_codec();
             account_fidelity();
+            attribute_phases();
+            account_overlap();
         } catch (const Ended &ended) {
             report_.verdict = ended.verdict;
         }
@@ -65,6 +70,9 @@ class PointRun {
     bool root() const { return session_.rank == 0; }
     bool uses_p2p() const { return point_.origin != Origin::library; }
     std::size_t ranks() const { return static_cast<std::size_t>(session_.size); }
+    std::size_t rank() const { return static_cast<std::size_t>(session_.rank); }
+    const Exchange &exchange() const { return data_->exchange(); }
+    std::size_t contribution() const { return exchange().contribution(rank()); }
 
     void load() {
         report_.effective_algorithm = point_.algorithm;
@@ -74,25 +82,50 @@ class PointRun {
                                                           " bytes are no whole number of " +
                                                           std::string(point_.dtype.name) + " values");
             }
+            if (point_.root >= ranks())
+                throw PointError(Status::unsupported, "rank " + std::to_string(point_.root) + " cannot be root of " +
+                                                          std::to_string(ranks()) + " ranks");
+            if (point_.collective == Collective::pingpong && ranks() < 2)
+                throw PointError(Status::unsupported, "pingpong needs at least 2 ranks");
+            if (point_.cold && !flush_refusal().empty()) throw PointError(Status::unsupported, flush_refusal());
             if (uses_p2p()) load_algorithm();
-            if (!uses_p2p() && point_.count() > std::numeric_limits<int>::max()) {
-                throw PointError(Status::unsupported, "MPI_Allreduce takes at most 2^31-1 elements");
-            }
             const MappedFile *file = point_.from_file ? &session_.data.open(point_.data_path) : nullptr;
-            data_ = std::make_unique<DataSource>(point_, ranks(), file);
+            data_ = std::make_unique<DataSource>(point_, point_.exchange(ranks()), file);
+            if (!uses_p2p()) {
+                const std::string refusal = LibraryCall::refusal(exchange(), point_.dtype.id, point_.op);
+                if (!refusal.empty()) throw PointError(Status::unsupported, refusal);
+            }
         });
-        if (uses_p2p()) {
+        refuse_start();
+        report_.total_bytes = exchange().total_contribution() * point_.dtype.bytes;
+        if (point_.from_file) report_.unique_bytes = unique_bytes(point_, exchange());
+        if (uses_p2p())
             report_.known_by = "construction";
-        } else {
-            // Collective, so outside attempt(); what it throws, all ranks throw.
-            const Verdict verdict = attempt([&] { choice_ = &session_.library.allreduce(point_.algorithm); });
-            agree_on(verdict);
-            const bool falls_back =
-                session_.library.may_fall_back(*choice_, {point_.count(), point_.message_bytes, ranks()});
-            report_.effective_algorithm = choice_->algorithm.name;
-            report_.segment_bytes = choice_->segment_bytes;
-            report_.known_by = choice_->read_back && !falls_back ? "read back" : "unverified";
+        else
+            choose();
+    }
+
+    void refuse_start() {
+        const std::string refusal = session_.starts.refusal(point_.sync);
+        agree_on(refusal.empty() ? Verdict{} : Verdict{Status::unsupported, refusal});
+    }
+
+    void choose() {
+        if (point_.nonblocking && point_.algorithm != "default") {
+            agree_on({Status::unsupported, "an algorithm that is named holds for the library's blocking calls only; "
+                                           "the non-blocking ones have library:default"});
         }
+        // Collective, so outside attempt(); what it throws, all ranks throw.
+        agree_on(attempt([&] {
+            choice_ =
+                &session_.library.choose(point_.collective, point_.algorithm, {point_.segment_bytes, point_.fanout});
+        }));
+        const CallShape shape{point_.count(), point_.message_bytes, ranks(), point_.in_place};
+        const bool falls_back = session_.library.may_fall_back(*choice_, shape);
+        report_.effective_algorithm = choice_->algorithm.name;
+        report_.segment_bytes = choice_->segment_bytes;
+        report_.fanout = choice_->fanout;
+        report_.known_by = choice_->read_back && !falls_back ? "read back" : "unverified";
     }
 
     void load_algorithm() {
@@ -103,7 +136,7 @@ class PointRun {
         };
         if (algorithm_ == nullptr)
             decline(Status::failed, "is a " + std::string(plugin.kind_name()) + ": " + point_.plugin);
-        if (algorithm_->collective != point_.collective)
+        if (algorithm_->collective != name_of(point_.collective))
             decline(Status::failed, std::string("is for ") + algorithm_->collective);
         const bool compresses = algorithm_->compresses != 0;
         if (compresses != (point_.origin == Origin::compressed)) {
@@ -118,14 +151,21 @@ class PointRun {
         if (algorithm_->count_at_least_ranks != 0 && point_.count() < ranks()) {
             decline(Status::unsupported, "needs at least as many elements as ranks");
         }
-        if (point_.message_bytes > MpiP2p::largest_message) {
-            decline(Status::unsupported, "would send messages of more than 2^31-1 bytes");
+        if (point_.in_place && algorithm_->in_place == 0) decline(Status::unsupported, "does not work in place");
+        if (point_.nonblocking) decline(Status::unsupported, "runs inside its call: only the library's can be started");
+        if (point_.segment_bytes.has_value() && algorithm_->segments == 0)
+            decline(Status::unsupported, "does not cut messages into segments");
+        if (point_.fanout.has_value() && algorithm_->least_fanout == 0) decline(Status::unsupported, "has no fan-out");
+        if (point_.fanout.has_value() && static_cast<std::uint32_t>(*point_.fanout) < algorithm_->least_fanout) {
+            decline(Status::unsupported, "needs a fan-out of at least " + std::to_string(algorithm_->least_fanout));
         }
+        if (compresses && point_.op == COLLPRESS_PROD)
+            decline(Status::unsupported, "cannot state the error of a product");
     }
 
     // Data of all ranks decide what a relative bound means, so this comes before the codec.
     ValueRange range_of_all() const {
-        const ValueRange own = value_range(*data_, static_cast<std::size_t>(session_.rank));
+        const ValueRange own = value_range(*data_, rank());
         std::array<double, 2> extremes = {-own.minimum, own.maximum};
         MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_DOUBLE, MPI_MAX, session_.world);
         return {-extremes[0], extremes[1]};
@@ -166,8 +206,8 @@ class PointRun {
                 report_.abs_bound = config.abs_bound;
             }
             codec_ = std::make_unique<CodecContext>(codec, point_.codec, config);
-            if (codec->max_bytes(codec_->get(), point_.count()) > MpiP2p::largest_message) {
-                decline("may make messages of more than 2^31-1 bytes");
+            if (codec->max_bytes(codec_->get(), exchange().largest_contribution()) > MpiP2p::largest_message) {
+                decline("may make streams of more than 2^30 bytes");
             }
             const DeclaredError declared(*codec_, config.abs_bound);
             codec_bound_ = algorithm_->error_bound(session_.size, point_.op, range.magnitude(),
@@ -188,29 +228,36 @@ class PointRun {
     void allocate() {
         together([&] {
             const auto available = available_memory();
-            const double needed = 2.0 * static_cast<double>(point_.message_bytes) * session_.ranks_on_host;
+            const double share = static_cast<double>(session_.ranks_on_host) / static_cast<double>(ranks());
+            const double needed = share * static_cast<double>(CallBuffers::bytes_of_all(point_, exchange()));
             if (available >= 0 && needed > static_cast<double>(available)) {
                 throw PointError(Status::out_of_memory,
                                  "the buffers of " + std::to_string(session_.ranks_on_host) + " ranks need " +
                                      std::to_string(static_cast<std::uint64_t>(needed)) + " bytes; this machine has " +
                                      std::to_string(available) + " available");
             }
-            send_ = Buffer(point_.message_bytes);
-            recv_ = Buffer(point_.message_bytes);
-            data_->copy(static_cast<std::size_t>(session_.rank), 0, data_->count(), send_.data());
-            call_ = {send_.data(), recv_.data(), point_.count(), static_cast<std::uint32_t>(point_.dtype.id),
-                     static_cast<std::uint32_t>(point_.op)};
-            if (!uses_p2p())
-                operation_ = std::make_unique<LibraryAllreduce>(session_.library, *choice_, session_.size, call_,
-                                                                point_.message_bytes);
-            else
-                operation_ =
-                    std::make_unique<AlgorithmOperation>(session_.p2p, *algorithm_, call_, point_.message_bytes);
+            buffers_ = std::make_unique<CallBuffers>(point_, *data_, rank());
+            operation_ = make_operation();
         });
     }
 
+    std::unique_ptr<Operation> make_operation() {
+        if (uses_p2p()) return std::make_unique<AlgorithmOperation>(session_.p2p, *algorithm_, *buffers_);
+        const auto make = [&]<typename Kind>(std::type_identity<Kind>) {
+            auto operation = std::make_unique<Kind>(session_.library, *choice_, exchange(), point_.dtype.bytes,
+                                                    session_.rank, *buffers_);
+            if (reduces(point_.collective))
+                report_.operation = operation->user_operation() ? "user-defined" : "built-in";
+            return operation;
+        };
+        if (!point_.nonblocking) return make(std::type_identity<LibraryOperation>());
+        auto operation = make(std::type_identity<NonblockingOperation>());
+        nonblocking_ = operation.get();
+        return operation;
+    }
+
     CheckResult check() const {
-        CheckResult own = check_result(*data_, point_.dtype.id, point_.op, recv_.data(), codec_bound_);
+        CheckResult own = check_result(*data_, point_.op, rank(), buffers_->recv(), codec_bound_);
         own.worst_rank = session_.rank;
         std::vector<CheckResult> all(root() ? ranks() : 0);
         MPI_Gather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, session_.world);
@@ -219,7 +266,7 @@ class PointRun {
     }
 
     void check_before() {
-        operation_->poison();
+        operation_->prepare(true);
         session_.barrier.wait();
         const std::int64_t start = now_ns();
         {
@@ -252,6 +299,7 @@ class PointRun {
         {
             const InUse in_use(*operation_);
             for (std::size_t i = 0; i < report_.warmup; ++i) {
+                operation_->prepare(false);
                 session_.barrier.wait();
                 operation_->run();
             }
@@ -266,21 +314,34 @@ class PointRun {
         const double later_s = check_s_ + iteration_s_ * static_cast<double>(uses_p2p() ? point_.instrumented : 0);
         const std::int64_t deadline =
             began_ns_ + static_cast<std::int64_t>((std::min(point_.at_most_s, 1e6) - later_s) * 1e9);
+        Start &start = session_.starts.of(point_.sync);
+        start.prepare();
+        const NoiseCounters noise_before = noise_counters();
         const Usage before = usage_now();
         const Timings timings =
-            time_iterations(session_.world, session_.barrier, *operation_,
+            time_iterations(session_.world, start, *operation_,
                             {point_.min_iterations, point_.max_iterations, point_.precision, deadline, iteration_s_});
         const Usage after = usage_now();
+        const NoiseCounters noise_after = noise_counters();
         if (!timings.verdict.ok()) throw Ended{timings.verdict};
         const Usage used = total_usage(before, after);
         const double mean_s = mean_over_ranks(timings);
         const std::optional<double> skew_s = start_skew(timings);
+        std::optional<double> residual_s;
+        if (start.clock() != nullptr) residual_s = start.clock()->residual() * 1e-9;
+        int precise = timings.precise ? 1 : 0; // rank 0 knows
+        MPI_Bcast(&precise, 1, MPI_INT, 0, session_.world);
+        const double runs = static_cast<double>((timings.late + timings.start_ns.size()) * ranks());
+        NoiseReport noise = judge_noise(session_.world, noise_before, noise_after,
+                                        static_cast<double>(used.involuntary_switches) / runs, precise != 0);
         report_.samples = session_.samples.append(timings);
         if (root()) {
             report_.time = TimeReport{summarise(timings.slowest_s),
                                       timings.start_ns.size(),
                                       timings.stop_reason,
-                                      !timings.precise,
+                                      std::move(noise),
+                                      timings.late,
+                                      residual_s,
                                       mean_s,
                                       skew_s,
                                       used};
@@ -327,17 +388,29 @@ class PointRun {
 
     void attribute_phases() {
         if (!uses_p2p() || point_.instrumented == 0) return;
-        // The last timed iteration's result is still to be checked: this pass gets a buffer of its own.
-        Buffer scratch;
-        together([&] { scratch = Buffer(point_.message_bytes); });
-        collpress_call call = call_;
-        call.recv = scratch.data();
         const std::size_t fit =
             static_cast<std::size_t>(std::min(point_.at_most_s / 4 / std::max(iteration_s_, 1e-9), 1e9));
         const std::size_t iterations = decided(std::clamp<std::size_t>(fit, 1, point_.instrumented));
-        report_.phases = measure_phases(session_.world, session_.barrier, iterations,
-                                        [&] { return session_.p2p.run_tagged(*algorithm_, call); });
+        report_.phases = measure_phases(
+            session_.world, session_.barrier, iterations, [&] { operation_->prepare(false); },
+            [&] { return session_.p2p.run_tagged(*algorithm_, buffers_->call()); });
         agree_on(session_.p2p.verdict());
+    }
+
+    // As many iterations as fit once more into half of the point's time, three kinds of them.
+    void account_overlap() {
+        if (nonblocking_ == nullptr) return;
+        const double median = root() ? report_.time->summary.median : 0;
+        const std::size_t fit =
+            static_cast<std::size_t>(std::clamp(point_.at_most_s / 2 / std::max(4 * iteration_s_, 1e-9), 3.0, 1000.0));
+        const std::size_t iterations = decided(fit);
+        {
+            const InUse in_use(*operation_);
+            report_.overlap = measure_overlap(
+                session_.world, session_.barrier, iterations, median, [&] { operation_->prepare(false); },
+                [&](const std::function<void()> &between) { nonblocking_->run(between); });
+        }
+        agree_on(operation_->verdict());
     }
 
     // Rank 0's whole message in one stream; outside every timed region.
@@ -345,10 +418,10 @@ class PointRun {
         if (codec_ == nullptr) return;
         together([&] {
             if (!root()) return;
-            stream_ = Buffer((*codec_)->max_bytes(codec_->get(), point_.count()));
-            refuse_failure((*codec_)->compress(codec_->get(), send_.data(), point_.count(), stream_.data(),
+            stream_ = Buffer((*codec_)->max_bytes(codec_->get(), contribution()));
+            refuse_failure((*codec_)->compress(codec_->get(), buffers_->contribution(), contribution(), stream_.data(),
                                                stream_.size(), &stream_bytes_));
-            report_.codec = CodecReport{point_.message_bytes, stream_bytes_, wire_bytes_};
+            report_.codec = CodecReport{contribution() * point_.dtype.bytes, stream_bytes_, wire_bytes_};
         });
     }
 
@@ -357,27 +430,30 @@ class PointRun {
         throw PointError(Status::failed, "codec " + point_.codec + " " + codec_result_text(result));
     }
 
-    // Rank 0's result and message through the metrics; outside every timed region.
+    // Rank 0's result and message through the metrics; outside every timed region. Where another rank is root, rank 0
+    // may have neither.
     void account_fidelity() {
         if (point_.metrics.empty()) return;
         together([&] {
             if (!root()) return;
             const std::vector<AskedMetric> metrics = load_metrics();
             FidelityReport fidelity;
-            fidelity.result = measure_fidelity(metrics, point_.count(), result_pairs(*data_, point_.op, recv_.data()),
+            fidelity.result = measure_fidelity(metrics, exchange().result_elements(rank()),
+                                               result_pairs(*data_, point_.op, rank(), buffers_->recv()),
                                                codec_bound_ + report_.check->result.rounding_bound);
             if (codec_ != nullptr) fidelity.message = message_fidelity(metrics);
             report_.fidelity = std::move(fidelity);
         });
     }
 
-    // The message is decompressed over the result, which nobody needs any more.
     SubjectReport message_fidelity(const std::vector<AskedMetric> &metrics) const {
+        const Buffer decompressed(contribution() * point_.dtype.bytes);
         refuse_failure(
-            (*codec_)->decompress(codec_->get(), stream_.data(), stream_bytes_, recv_.data(), point_.count()));
+            (*codec_)->decompress(codec_->get(), stream_.data(), stream_bytes_, decompressed.data(), contribution()));
         const DeclaredError declared(*codec_, report_.abs_bound.value_or(0));
-        const double magnitude = value_range(*data_, static_cast<std::size_t>(session_.rank)).magnitude();
-        return measure_fidelity(metrics, point_.count(), message_pairs(send_.data(), recv_.data(), point_.dtype.id),
+        const double magnitude = value_range(*data_, rank()).magnitude();
+        return measure_fidelity(metrics, contribution(),
+                                message_pairs(buffers_->contribution(), decompressed.data(), point_.dtype.id),
                                 DeclaredError::worst_error(&declared, magnitude));
     }
 
@@ -425,10 +501,9 @@ class PointRun {
     std::unique_ptr<DataSource> data_;
     std::unique_ptr<CodecContext> codec_;
     double codec_bound_ = 0;
-    Buffer send_;
-    Buffer recv_;
-    collpress_call call_{};
+    std::unique_ptr<CallBuffers> buffers_;
     std::unique_ptr<Operation> operation_;
+    NonblockingOperation *nonblocking_ = nullptr; // the operation, where it is one
     CheckResult first_check_;
     bool last_was_worse_ = false;
     std::size_t wire_bytes_ = 0;

@@ -16,13 +16,25 @@ namespace {
 constexpr int schema = 1;
 constexpr double missing = std::numeric_limits<double>::quiet_NaN(); // written as null
 
+template <typename Number>
+void write_optional(Json &json, const char *key, const std::optional<Number> &number) {
+    json.key(key);
+    if (number.has_value())
+        json.value(*number);
+    else
+        json.null();
+}
+
 void write_times(Json &json, const std::optional<TimeReport> &time) {
     if (!time.has_value()) {
         json.member("n", 0)
             .member_null("stop_reason")
             .member_null("time_s")
             .member_null("mean_over_ranks_s")
-            .member_null("start_skew_s");
+            .member_null("start_skew_s")
+            .member_null("late")
+            .member_null("clock_residual_s")
+            .member_null("noise");
         return;
     }
     const Summary &s = time->summary;
@@ -42,7 +54,15 @@ void write_times(Json &json, const std::optional<TimeReport> &time) {
         .member("mad", s.absolute_deviation)
         .end_object();
     json.member("mean_over_ranks_s", time->mean_over_ranks_s)
-        .member("start_skew_s", time->start_skew_s.value_or(missing));
+        .member("start_skew_s", time->start_skew_s.value_or(missing))
+        .member("late", time->late)
+        .member("clock_residual_s", time->clock_residual_s.value_or(missing));
+    const NoiseReport &noise = time->noise;
+    json.key("noise").begin_object().member("cpu_pressure", noise.cpu_pressure.value_or(missing));
+    json.member("steal", noise.steal.value_or(missing)).member("preemptions", noise.preemptions);
+    json.key("reasons").begin_array();
+    for (const std::string &reason : noise.reasons) json.value(reason);
+    json.end_array().end_object();
 }
 
 void write_phases(Json &json, const std::optional<PhaseReport> &phases) {
@@ -54,6 +74,22 @@ void write_phases(Json &json, const std::optional<PhaseReport> &phases) {
     json.begin_object().member("iterations", phases->iterations).member("total", phases->total_s);
     for (std::size_t i = 0; i < phase_count; ++i) json.member(phase_names[i], phases->phase_s[i]);
     json.member("other", phases->other_s).end_object();
+}
+
+void write_overlap(Json &json, const std::optional<OverlapReport> &overlap) {
+    json.key("overlap");
+    if (!overlap.has_value()) {
+        json.null();
+        return;
+    }
+    json.begin_object()
+        .member("iterations", overlap->iterations)
+        .member("pure_s", overlap->pure_s)
+        .member("compute_s", overlap->compute_s)
+        .member("overlapped_s", overlap->overlapped_s)
+        .member("omb_percent", overlap->omb_percent())
+        .member("imb_percent", overlap->imb_percent())
+        .end_object();
 }
 
 void write_codec(Json &json, const std::optional<CodecReport> &codec) {
@@ -184,7 +220,7 @@ std::string mark_line(const char *kind, const LaunchIdentity &launch, const std:
     return json.text();
 }
 
-std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, const PointReport &report, int ranks,
+std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, const PointReport &report,
                         std::size_t order, double elapsed_s) {
     Json json;
     json.begin_object()
@@ -204,30 +240,31 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
         json.null();
     else
         json.value(report.verdict.reason);
-    json.member("noisy", report.time.has_value() && report.time->noisy);
+    json.member("noisy", report.time.has_value() && !report.time->noise.reasons.empty());
 
     json.key("requested").begin_object();
     for (const auto &[key, value] : point.entries) json.member(key, value);
     json.end_object();
     json.key("effective").begin_object();
     json.member("algorithm", report.effective_algorithm).member("known_by", report.known_by);
-    json.member("abs_bound", report.abs_bound.value_or(missing)).key("segment_bytes");
-    if (report.segment_bytes.has_value())
-        json.value(*report.segment_bytes);
+    json.member("abs_bound", report.abs_bound.value_or(missing));
+    write_optional(json, "segment_bytes", report.segment_bytes);
+    write_optional(json, "fanout", report.fanout);
+    json.key("operation");
+    if (report.operation != nullptr)
+        json.value(report.operation);
     else
         json.null();
     json.end_object();
 
-    const std::size_t total = point.message_bytes * static_cast<std::size_t>(ranks);
-    json.member("count", point.count()).member("message_bytes", point.message_bytes).member("total_bytes", total);
-    json.key("unique_bytes");
-    if (point.from_file)
-        json.value(unique_bytes(point, static_cast<std::size_t>(ranks)));
-    else
-        json.null();
+    json.member("count", point.count())
+        .member("message_bytes", point.message_bytes)
+        .member("total_bytes", report.total_bytes);
+    write_optional(json, "unique_bytes", report.unique_bytes);
     json.member("warmup", report.warmup);
     write_times(json, report.time);
     write_phases(json, report.phases);
+    write_overlap(json, report.overlap);
     write_codec(json, report.codec);
     write_check(json, report.check);
     write_fidelity(json, report.fidelity);

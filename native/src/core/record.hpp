@@ -21,7 +21,7 @@ std::string utc_now();
 // "begin" and "end" lines; `key` is empty for an end.
 std::string mark_line(const char *kind, const LaunchIdentity &launch, const std::string &key);
 
-std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, const PointReport &report, int ranks,
+std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, const PointReport &report,
                         std::size_t order, double elapsed_s);
 
 } // namespace collpress

@@ -1,9 +1,11 @@
 #include "measure/check.hpp"
 
 #include "measure/oracle.hpp"
+#include "p2p/reduction.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <vector>
 
@@ -99,30 +101,33 @@ template <typename T>
 class FloatCheck {
   public:
     FloatCheck(const DataSource &data, collpress_op op, double codec_bound)
-        : count_(data.count()), op_(op), bounded_(is_bound(codec_bound)), codec_bound_(bounded_ ? codec_bound : 0),
-          exact_(data, op) {
-        constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
-        const double additions = static_cast<double>(data.ranks() - 1);
-        gamma_ = additions * unit / (1 - additions * unit);
-        unit_ = data.ranks() > 1 ? unit : 0;
+        : op_(op), bounded_(is_bound(codec_bound)), codec_bound_(bounded_ ? codec_bound : 0), exact_(data) {}
+
+    void check(const ResultPart &part, const T *recv) {
+        exact_.over(part.from, part.from_end, op_);
+        const double steps = static_cast<double>(exact_.operands() - 1);
+        const auto growth = [&](double unit) { return steps * unit / (1 - steps * unit); };
+        const bool rounds = exact_.op() == COLLPRESS_SUM || exact_.op() == COLLPRESS_PROD;
+        gamma_ = rounds ? growth(Precision<T>::unit) : 0;
+        if (exact_.op() == COLLPRESS_PROD) gamma_ += growth(Precision<double>::unit);
+        unit_ = rounds && steps > 0 ? Precision<T>::unit : 0;
+        for (std::size_t done = 0; done < part.length; done += oracle_chunk) {
+            const std::size_t length = std::min(oracle_chunk, part.length - done);
+            const std::size_t first = part.first + done;
+            exact_.compute(part.source + done, length);
+            if (all_within(first, length, recv + first)) continue;
+            for (std::size_t i = 0; i < length; ++i) element(first + i, i, static_cast<double>(recv[first + i]));
+        }
     }
 
-    CheckResult check(const T *result) {
-        for (std::size_t first = 0; first < count_; first += oracle_chunk) {
-            const std::size_t length = std::min(oracle_chunk, count_ - first);
-            exact_.compute(first, length);
-            if (all_within(first, length, result + first)) continue;
-            for (std::size_t i = 0; i < length; ++i) element(first + i, i, static_cast<double>(result[first + i]));
-        }
-        return tally_.result();
-    }
+    const CheckResult &result() const { return tally_.result(); }
 
   private:
     double rounding(double magnitude, double expected) const {
         return exact_rounding(magnitude + codec_bound_, expected);
     }
     double exact_rounding(double magnitude, double expected) const { // without a codec
-        return op_ == COLLPRESS_SUM ? gamma_ * magnitude + unit_ * std::fabs(expected) : 0;
+        return gamma_ * magnitude + unit_ * std::fabs(expected);
     }
 
     // The usual case, in loops that vectorise: every element of the chunk is compared and within its bound. Otherwise
@@ -131,8 +136,8 @@ class FloatCheck {
         const double *value = exact_.values();
         const double *correction = exact_.corrections();
         const double *magnitude = exact_.magnitudes();
-        const double gamma = op_ == COLLPRESS_SUM ? gamma_ : 0;
-        const double unit = op_ == COLLPRESS_SUM ? unit_ : 0;
+        const double gamma = gamma_;
+        const double unit = unit_;
         const double bound = codec_bound_;
         const double most = exact_.limit();
         double max_error = 0;
@@ -187,7 +192,7 @@ class FloatCheck {
     // An element with NaN or infinities, or whose sum may leave the dtype's range.
     void special(std::size_t index, std::size_t i, double got) {
         const double expected = exact_.expected(i);
-        if (op_ == COLLPRESS_MAX) {
+        if (exact_.op() == COLLPRESS_MAX || exact_.op() == COLLPRESS_MIN) {
             if (std::isnan(expected)) {
                 return match(index, expected, got, std::isnan(got) || exact_.any_near(i, got, codec_bound_));
             }
@@ -205,42 +210,53 @@ class FloatCheck {
         tally_.unbounded(index, expected, got);
     }
 
-    std::size_t count_;
     collpress_op op_;
     bool bounded_;
     double codec_bound_; // 0 where there is none: what is right without a codec is right
-    double gamma_;
-    double unit_;
+    double gamma_ = 0;
+    double unit_ = 0;
     Oracle<T> exact_;
     Tally tally_;
 };
 
-CheckResult check_integers(const DataSource &data, collpress_op op, const std::int32_t *result, double codec_bound) {
-    Tally tally;
-    const bool bounded = is_bound(codec_bound);
-    std::vector<std::int64_t> exact(oracle_chunk);
-    std::vector<std::int32_t> buffer(oracle_chunk);
-    for (std::size_t first = 0; first < data.count(); first += oracle_chunk) {
-        const std::size_t length = std::min(oracle_chunk, data.count() - first);
-        const std::int64_t start = op == COLLPRESS_SUM ? 0 : std::numeric_limits<std::int64_t>::min();
-        std::fill_n(exact.begin(), length, start);
-        for (std::size_t rank = 0; rank < data.ranks(); ++rank) {
-            const std::int32_t *values = data.view(rank, first, length, buffer.data());
-            for (std::size_t i = 0; i < length; ++i) {
-                const std::int64_t x = values[i];
-                exact[i] = op == COLLPRESS_SUM ? exact[i] + x : std::max(exact[i], x);
-            }
-        }
-        for (std::size_t i = 0; i < length; ++i) {
-            const auto wrapped = static_cast<std::int32_t>(static_cast<std::uint32_t>(exact[i]));
-            if (!bounded && result[first + i] != wrapped)
-                tally.unbounded(first + i, wrapped, result[first + i]);
-            else
-                tally.compare(first + i, wrapped, result[first + i], bounded ? codec_bound : 0, 0);
+template <typename T>
+class IntegerCheck {
+  public:
+    IntegerCheck(const DataSource &data, collpress_op op, double codec_bound)
+        : data_(data), op_(op), bounded_(is_bound(codec_bound)), codec_bound_(codec_bound) {}
+
+    void check(const ResultPart &part, const T *recv) {
+        const Reduction reduction = reduction_of(data_.dtype().id, op_);
+        for (std::size_t done = 0; done < part.length; done += oracle_chunk) {
+            const std::size_t length = std::min(oracle_chunk, part.length - done);
+            data_.copy(part.from, part.source + done, length, exact_.data());
+            for (std::size_t rank = part.from + 1; rank < part.from_end; ++rank)
+                reduction(exact_.data(), data_.view(rank, part.source + done, length, buffer_.data()), length);
+            for (std::size_t i = 0; i < length; ++i)
+                compare(part.first + done + i, exact_[i], recv[part.first + done + i]);
         }
     }
-    return tally.result();
-}
+
+    const CheckResult &result() const { return tally_.result(); }
+
+  private:
+    void compare(std::size_t index, T exact, T got) {
+        const auto expected = static_cast<double>(exact);
+        if (exact == got) return tally_.compare(index, expected, expected, 0, 0);
+        if (!bounded_) return tally_.unbounded(index, expected, static_cast<double>(got));
+        // Different integers may be equal as float64.
+        const double distance = std::max(std::fabs(static_cast<double>(got) - expected), 1.0);
+        tally_.compare(index, expected, got < exact ? expected - distance : expected + distance, codec_bound_, 0);
+    }
+
+    const DataSource &data_;
+    collpress_op op_;
+    bool bounded_;
+    double codec_bound_;
+    std::vector<T> exact_ = std::vector<T>(oracle_chunk);
+    std::vector<T> buffer_ = std::vector<T>(oracle_chunk);
+    Tally tally_;
+};
 
 } // namespace
 
@@ -273,17 +289,14 @@ void CheckResult::merge(const CheckResult &other) {
     unbounded += other.unbounded;
 }
 
-CheckResult check_result(const DataSource &data, collpress_dtype dtype, collpress_op op, const void *result,
+CheckResult check_result(const DataSource &data, collpress_op op, std::size_t rank, const void *recv,
                          double codec_bound) {
-    switch (dtype) {
-    case COLLPRESS_FLOAT32:
-        return FloatCheck<float>(data, op, codec_bound).check(static_cast<const float *>(result));
-    case COLLPRESS_FLOAT64:
-        return FloatCheck<double>(data, op, codec_bound).check(static_cast<const double *>(result));
-    case COLLPRESS_INT32:
-        return check_integers(data, op, static_cast<const std::int32_t *>(result), codec_bound);
-    }
-    return {};
+    return with_type(data.dtype().id, [&]<typename T>(std::type_identity<T>) {
+        using Check = std::conditional_t<std::integral<T>, IntegerCheck<T>, FloatCheck<T>>;
+        Check check(data, op, codec_bound);
+        for (const ResultPart &part : data.exchange().result(rank)) check.check(part, static_cast<const T *>(recv));
+        return check.result();
+    });
 }
 
 } // namespace collpress

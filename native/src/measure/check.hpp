@@ -5,8 +5,11 @@
 // holds for every order of the additions, plus u·|exact| for the oracle's own result. float64 inputs are summed with
 // compensation (Knuth's TwoSum). A NaN, or infinities of both signs, must give NaN; an infinity must give that
 // infinity. Where the sum of |x| is beyond the dtype's range, an order of additions exists that overflows: such
-// elements are not compared. A maximum is exact but for the codec bound; where a rank sends NaN, MPI leaves open which
-// value wins: NaN or any rank's value passes. Integer sums wrap around and are exact but for the codec bound.
+// elements are not compared. Products: the same with |product| in place of the sum of |x|, and gamma once more for the
+// oracle's own multiplications (the same source, 3.1); where an order of multiplications leaves the normal numbers,
+// nothing is compared. A maximum or minimum is exact but for the codec bound; where a rank sends NaN, MPI leaves open
+// which value wins: NaN or any rank's value passes. What was only moved is as it was sent, but for the codec bound.
+// Integers wrap around and are exact but for the codec bound.
 //
 // A codec bound that is not finite and at least 0, or with which a sum may leave the dtype's range, allows any result.
 // Then a result only passes that is right without a codec; what is not, nobody can check: `unbounded`.
@@ -45,7 +48,8 @@ struct CheckResult {
     bool worse_than(const CheckResult &other) const;
 };
 
-CheckResult check_result(const DataSource &data, collpress_dtype dtype, collpress_op op, const void *result,
+// Of all that `rank` got. A worst element's index counts from the beginning of `recv`.
+CheckResult check_result(const DataSource &data, collpress_op op, std::size_t rank, const void *recv,
                          double codec_bound);
 
 } // namespace collpress

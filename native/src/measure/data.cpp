@@ -48,8 +48,8 @@ const MappedFile &DataCache::open(const std::string &path) {
         .first->second;
 }
 
-Layout::Layout(const PlanPoint &point, std::size_t ranks)
-    : count_(point.count()), ranks_(ranks), parts_(point.data_parts.value_or(1)),
+Layout::Layout(const PlanPoint &point, const Exchange &exchange)
+    : count_(exchange.largest_contribution()), ranks_(exchange.contributors()), parts_(point.data_parts.value_or(1)),
       part_elements_(point.data_elements / parts_), one_rank_a_part_(point.data_parts.has_value()), wrap_(point.wrap) {}
 
 std::string Layout::refusal() const {
@@ -87,18 +87,19 @@ Layout::Run Layout::run(std::size_t rank, std::size_t position) const {
             copy != 0};
 }
 
-std::size_t unique_bytes(const PlanPoint &point, std::size_t ranks) {
-    std::size_t elements = Layout(point, ranks).distinct();
+std::size_t unique_bytes(const PlanPoint &point, const Exchange &exchange) {
+    std::size_t elements = std::min(Layout(point, exchange).distinct(), exchange.total_contribution());
     if (point.data_unique_bytes.has_value())
         elements = std::min(elements, *point.data_unique_bytes / point.stored_bytes());
     return elements * point.dtype.bytes;
 }
 
-DataSource::DataSource(const PlanPoint &point, std::size_t ranks, const MappedFile *file)
-    : dtype_(point.dtype), count_(point.count()), ranks_(ranks), file_(file) {
+DataSource::DataSource(const PlanPoint &point, Exchange exchange, const MappedFile *file)
+    : dtype_(point.dtype), exchange_(std::move(exchange)), file_(file),
+      divisor_(pattern_divisor(point.dtype.id, exchange_.ranks())), factors_(point.op == COLLPRESS_PROD) {
     if (file == nullptr) return;
-    layout_ = Layout(point, ranks);
-    bfloat16_ = point.data_bfloat16;
+    layout_ = Layout(point, exchange_);
+    widens_ = point.data_bfloat16 && point.dtype.id != COLLPRESS_BFLOAT16;
     perturbs_ = point.wrap == Wrap::perturb;
     amplitude_ = point.wrap_amplitude;
     seed_ = point.wrap_seed;
@@ -112,18 +113,11 @@ DataSource::DataSource(const PlanPoint &point, std::size_t ranks, const MappedFi
 }
 
 void DataSource::copy(std::size_t rank, std::size_t first, std::size_t length, void *to) const {
-    const auto typed = [&](auto *values) {
-        const auto *from = view(rank, first, length, values);
+    with_type(dtype_.id, [&]<typename T>(std::type_identity<T>) {
+        auto *values = static_cast<T *>(to);
+        const T *from = view(rank, first, length, values);
         if (from != values && length != 0) std::memcpy(to, from, length * dtype_.bytes);
-    };
-    switch (dtype_.id) {
-    case COLLPRESS_FLOAT32:
-        return typed(static_cast<float *>(to));
-    case COLLPRESS_FLOAT64:
-        return typed(static_cast<double *>(to));
-    case COLLPRESS_INT32:
-        return typed(static_cast<std::int32_t *>(to));
-    }
+    });
 }
 
 double ValueRange::magnitude() const {
@@ -134,44 +128,35 @@ namespace {
 
 template <typename T>
 ValueRange finite_range(const T *values, std::size_t count) {
-    T low = std::numeric_limits<T>::max();
-    T high = std::numeric_limits<T>::lowest();
-    bool any = false;
-    for (std::size_t i = 0; i < count; ++i) {
-        const T value = values[i];
-        const bool finite = value >= std::numeric_limits<T>::lowest() && value <= std::numeric_limits<T>::max();
-        any |= finite;
-        low = finite && value < low ? value : low;
-        high = finite && value > high ? value : high;
-    }
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    return any ? ValueRange{static_cast<double>(low), static_cast<double>(high)} : ValueRange{infinity, -infinity};
-}
-
-template <typename T>
-ValueRange message_range(const DataSource &data, std::size_t rank) {
-    std::array<T, 4096> buffer;
-    ValueRange range = finite_range<T>(nullptr, 0);
-    for (std::size_t first = 0; first < data.count(); first += buffer.size()) {
-        const std::size_t length = std::min(buffer.size(), data.count() - first);
-        const ValueRange part = finite_range(data.view(rank, first, length, buffer.data()), length);
-        range = {std::min(range.minimum, part.minimum), std::max(range.maximum, part.maximum)};
+    double low = infinity;
+    double high = -infinity;
+#pragma omp simd reduction(min : low) reduction(max : high)
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto value = static_cast<double>(values[i]);
+        const bool finite = std::fabs(value) <= std::numeric_limits<double>::max();
+        const double least = finite ? value : infinity;
+        const double most = finite ? value : -infinity;
+        low = least < low ? least : low;
+        high = high < most ? most : high;
     }
-    return range;
+    return {low, high};
 }
 
 } // namespace
 
 ValueRange value_range(const DataSource &data, std::size_t rank) {
-    switch (data.dtype().id) {
-    case COLLPRESS_FLOAT32:
-        return message_range<float>(data, rank);
-    case COLLPRESS_FLOAT64:
-        return message_range<double>(data, rank);
-    case COLLPRESS_INT32:
-        return message_range<std::int32_t>(data, rank);
-    }
-    return {};
+    return with_type(data.dtype().id, [&]<typename T>(std::type_identity<T>) {
+        std::array<T, 4096> buffer;
+        ValueRange range = finite_range<T>(nullptr, 0);
+        const std::size_t count = data.exchange().contribution(rank);
+        for (std::size_t first = 0; first < count; first += buffer.size()) {
+            const std::size_t length = std::min(buffer.size(), count - first);
+            const ValueRange part = finite_range(data.view(rank, first, length, buffer.data()), length);
+            range = {std::min(range.minimum, part.minimum), std::max(range.maximum, part.maximum)};
+        }
+        return range;
+    });
 }
 
 } // namespace collpress

@@ -4,7 +4,7 @@
 #include "core/plan.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +40,20 @@ class DataCache {
     std::map<std::string, MappedFile> files_;
 };
 
+// What the pattern is divided by so that sums over `ranks` ranks stay within the integer type: beyond, MPI leaves open
+// what comes out, and Open MPI 5 indeed saturates some sums of int8 and lets others wrap around.
+inline std::int32_t pattern_divisor(collpress_dtype dtype, std::size_t ranks) {
+    if (dtype != COLLPRESS_INT8 && dtype != COLLPRESS_INT16) return 1;
+    const std::size_t largest = dtype == COLLPRESS_INT8 ? 127 : 32767;
+    return static_cast<std::int32_t>((128 * ranks + largest - 1) / largest);
+}
+
+// Of the pattern for products, which would leave every dtype otherwise: mostly 1 and -1.
+inline std::int32_t factor_value(std::int32_t pattern) {
+    constexpr std::array<std::int32_t, 8> factors = {1, -1, 1, -1, 2, 1, -1, 3};
+    return factors[static_cast<std::size_t>(pattern + 128) % factors.size()];
+}
+
 // Whole numbers from -128 to 127, well mixed over ranks and indices, so that a wrong rank or a wrong place shows; their
 // sums over up to 2^17 ranks are exact in float32.
 inline std::int32_t pattern_value(std::uint64_t rank, std::uint64_t index) {
@@ -50,9 +64,9 @@ inline std::int32_t pattern_value(std::uint64_t rank, std::uint64_t index) {
     return static_cast<std::int32_t>(x >> 24) - 128;
 }
 
-// Which values of a file the ranks send. Rank r reads part r modulo `parts`, from the element on at which the ranks
-// before it in the same part end; a field that is cut into consecutive slices is one part for all ranks. Behind the
-// end of a part its values go on as `wrap` says.
+// Which values of a file the ranks contribute; where only some do, they are counted as ranks 0, 1, ... Rank r reads
+// part r modulo `parts`, from the element on at which the ranks before it in the same part end; a field that is cut
+// into consecutive slices is one part for all ranks. Behind the end of a part its values go on as `wrap` says.
 class Layout {
   public:
     // Consecutive values of a part, in the file's order or against it.
@@ -64,7 +78,7 @@ class Layout {
     };
 
     Layout() = default;
-    Layout(const PlanPoint &point, std::size_t ranks);
+    Layout(const PlanPoint &point, const Exchange &exchange);
 
     // Why the ranks cannot be served; empty when they can.
     std::string refusal() const;
@@ -81,7 +95,7 @@ class Layout {
     Run run(std::size_t rank, std::size_t position) const;
 
   private:
-    std::size_t count_ = 0; // of a message
+    std::size_t count_ = 0; // of a contribution, the largest
     std::size_t ranks_ = 0;
     std::size_t parts_ = 1;
     std::size_t part_elements_ = 0;
@@ -91,10 +105,7 @@ class Layout {
 
 // Bytes, as elements of the point's dtype, that come from different elements of the file; no more than the file has
 // before its values begin to repeat themselves.
-std::size_t unique_bytes(const PlanPoint &point, std::size_t ranks);
-
-// The value of a bfloat16, which is the upper half of a float32.
-inline float widened(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+std::size_t unique_bytes(const PlanPoint &point, const Exchange &exchange);
 
 // A number in [-1, 1) that depends on all bits of its arguments: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 inline double noise(std::uint64_t seed, std::uint64_t part, std::uint64_t position) {
@@ -105,35 +116,46 @@ inline double noise(std::uint64_t seed, std::uint64_t part, std::uint64_t positi
 }
 
 // One point's data over all ranks, from a file (see Layout) or each rank's row of the pattern. Every rank can read
-// every rank's message, which is what the oracle needs.
+// every rank's contribution, which is what the oracle needs.
 class DataSource {
   public:
-    // `file` is null for the pattern. Throws PointError when the file cannot serve `ranks` ranks: unsupported when the
+    // `file` is null for the pattern. Throws PointError when the file cannot serve the exchange: unsupported when the
     // dataset is too small, failed when the file is shorter than the plan says.
-    DataSource(const PlanPoint &point, std::size_t ranks, const MappedFile *file);
+    DataSource(const PlanPoint &point, Exchange exchange, const MappedFile *file);
 
     const Dtype &dtype() const { return dtype_; }
-    std::size_t count() const { return count_; }
-    std::size_t ranks() const { return ranks_; }
+    const Exchange &exchange() const { return exchange_; }
 
-    // Copies `length` elements of `rank`'s message, from element `first` on.
+    // Copies `length` elements of `rank`'s contribution, from element `first` on.
     void copy(std::size_t rank, std::size_t first, std::size_t length, void *to) const;
 
     // Those elements in place, or in `buffer` (of at least `length` elements) when they must be made.
     template <typename T>
     const T *view(std::size_t rank, std::size_t first, std::size_t length, T *buffer) const {
         if (file_ == nullptr) {
-            for (std::size_t i = 0; i < length; ++i) buffer[i] = static_cast<T>(pattern_value(rank, first + i));
+            for (std::size_t i = 0; i < length; ++i) {
+                const std::int32_t value = pattern_value(rank, first + i);
+                buffer[i] = number<T>(factors_ ? factor_value(value) : value / divisor_);
+            }
             return buffer;
         }
-        const std::size_t position = layout_.position(rank, first);
-        if (!bfloat16_ && !layout_.wraps(position, length))
-            return reinterpret_cast<const T *>(file_->data()) + layout_.element(rank, position);
-        make(rank, position, length, buffer);
+        const std::size_t contributor = exchange_.contributor(rank);
+        const std::size_t position = layout_.position(contributor, first);
+        if (!widens_ && !layout_.wraps(position, length))
+            return reinterpret_cast<const T *>(file_->data()) + layout_.element(contributor, position);
+        make(contributor, position, length, buffer);
         return buffer;
     }
 
   private:
+    template <typename T>
+    static T number(std::int32_t value) {
+        if constexpr (Half<T>)
+            return T(static_cast<float>(value));
+        else
+            return static_cast<T>(value);
+    }
+
     template <typename T>
     void make(std::size_t rank, std::size_t position, std::size_t length, T *to) const {
         while (length != 0) {
@@ -152,7 +174,7 @@ class DataSource {
     template <typename T>
     T stored(std::size_t element) const {
         if constexpr (std::is_same_v<T, float>) {
-            if (bfloat16_) return widened(reinterpret_cast<const std::uint16_t *>(file_->data())[element]);
+            if (widens_) return reinterpret_cast<const BFloat16 *>(file_->data())[element];
         }
         return reinterpret_cast<const T *>(file_->data())[element];
     }
@@ -161,29 +183,28 @@ class DataSource {
     // values.
     template <typename T>
     T perturbed(T value, std::size_t part, std::size_t position) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            const double factor = 1 + amplitude_ * noise(seed_, part, position);
+        const double factor = 1 + amplitude_ * noise(seed_, part, position);
+        if constexpr (Half<T>) {
+            const T changed(static_cast<float>(static_cast<double>(value) * factor));
+            return std::isfinite(static_cast<float>(changed)) ? changed : value;
+        } else if constexpr (std::is_floating_point_v<T>) {
             T changed = static_cast<T>(static_cast<double>(value) * factor);
             if constexpr (std::is_same_v<T, float>) {
-                if (bfloat16_) changed = rounded_to_bfloat16(changed);
+                if (widens_) changed = BFloat16(changed);
             }
             return std::isfinite(changed) ? changed : value;
+        } else {
+            return value;
         }
-        return value;
-    }
-
-    // To the nearest, ties to even.
-    static float rounded_to_bfloat16(float value) {
-        const auto bits = std::bit_cast<std::uint32_t>(value);
-        return widened(static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16));
     }
 
     Dtype dtype_;
-    std::size_t count_;
-    std::size_t ranks_;
+    Exchange exchange_;
     const MappedFile *file_;
     Layout layout_;
-    bool bfloat16_ = false;
+    std::int32_t divisor_ = 1; // of the pattern, where its sums would leave the dtype
+    bool factors_ = false;     // the pattern's values are those for products
+    bool widens_ = false;      // the file holds bfloat16, the messages float32
     bool perturbs_ = false;
     double amplitude_ = 0;
     std::uint64_t seed_ = 0;
@@ -198,7 +219,7 @@ struct ValueRange {
     double magnitude() const;
 };
 
-// Of one rank's message; takes no memory to speak of.
+// Of one rank's contribution; takes no memory to speak of.
 ValueRange value_range(const DataSource &data, std::size_t rank);
 
 } // namespace collpress

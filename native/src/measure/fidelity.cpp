@@ -29,13 +29,54 @@ PairReader typed_message_pairs(const T *message, const T *decompressed) {
     };
 }
 
+// Walks through the parts of a result. Pairs are asked for in order, or from the beginning again.
 template <typename T>
-PairReader typed_result_pairs(const DataSource &data, collpress_op op, const T *result) {
-    return [exact = std::make_shared<Oracle<T>>(data, op), result](std::size_t first, std::size_t length,
-                                                                   double *expected, double *got) {
-        exact->compute(first, length);
-        exact->expected(length, expected);
-        widen(result + first, length, got);
+class ResultPairs {
+  public:
+    ResultPairs(const DataSource &data, collpress_op op, std::size_t rank, const T *recv)
+        : exact_(data), op_(op), parts_(data.exchange().result(rank)), recv_(recv) {}
+
+    void read(std::size_t first, std::size_t length, double *expected, double *got) {
+        if (first < before_) rewind();
+        while (length != 0) {
+            const ResultPart &part = parts_[next_];
+            const std::size_t into = first - before_;
+            const std::size_t here = std::min(length, part.length - std::min(into, part.length));
+            if (here != 0) {
+                exact_.over(part.from, part.from_end, op_);
+                exact_.compute(part.source + into, here);
+                exact_.expected(here, expected);
+                widen(recv_ + part.first + into, here, got);
+            }
+            first += here;
+            length -= here;
+            expected += here;
+            got += here;
+            if (length == 0) break;
+            before_ += part.length;
+            ++next_;
+        }
+    }
+
+  private:
+    void rewind() {
+        next_ = 0;
+        before_ = 0;
+    }
+
+    Oracle<T> exact_;
+    collpress_op op_;
+    std::vector<ResultPart> parts_;
+    const T *recv_;
+    std::size_t next_ = 0;   // the part that was read last,
+    std::size_t before_ = 0; // and how many elements lie in those before it
+};
+
+template <typename T>
+PairReader typed_result_pairs(const DataSource &data, collpress_op op, std::size_t rank, const T *recv) {
+    return [pairs = std::make_shared<ResultPairs<T>>(data, op, rank, recv)](std::size_t first, std::size_t length,
+                                                                            double *expected, double *got) {
+        pairs->read(first, length, expected, got);
     };
 }
 
@@ -196,9 +237,10 @@ PairReader message_pairs(const void *message, const void *decompressed, collpres
     return typed_message_pairs(static_cast<const float *>(message), static_cast<const float *>(decompressed));
 }
 
-PairReader result_pairs(const DataSource &data, collpress_op op, const void *result) {
-    if (data.dtype().id == COLLPRESS_FLOAT64) return typed_result_pairs(data, op, static_cast<const double *>(result));
-    return typed_result_pairs(data, op, static_cast<const float *>(result));
+PairReader result_pairs(const DataSource &data, collpress_op op, std::size_t rank, const void *recv) {
+    if (data.dtype().id == COLLPRESS_FLOAT64)
+        return typed_result_pairs(data, op, rank, static_cast<const double *>(recv));
+    return typed_result_pairs(data, op, rank, static_cast<const float *>(recv));
 }
 
 SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, std::size_t count, const PairReader &read,

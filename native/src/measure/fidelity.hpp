@@ -47,8 +47,8 @@ inline constexpr std::size_t fidelity_chunk = 4096;
 // Pairs of a float32 or float64 message and what a codec made of it; both stay where they are.
 PairReader message_pairs(const void *message, const void *decompressed, collpress_dtype dtype);
 
-// Pairs of the oracle's exact result and a result that a rank holds.
-PairReader result_pairs(const DataSource &data, collpress_op op, const void *result);
+// Pairs of the oracle's exact result and what `rank` got, without what lies between the parts of its result.
+PairReader result_pairs(const DataSource &data, collpress_op op, std::size_t rank, const void *recv);
 
 // The values of all metrics. Reads the pairs twice: what comes, and within which range, is known before metrics see any
 // of it. Whatever a metric throws becomes its problem.

@@ -9,10 +9,12 @@
 namespace collpress {
 
 std::optional<PhaseReport> measure_phases(MPI_Comm comm, const Barrier &barrier, std::size_t iterations,
+                                          const std::function<void()> &prepare,
                                           const std::function<PhaseTimes()> &run) {
     constexpr std::size_t columns = phase_count + 2; // total, the phases, what no phase claims
     std::array<std::vector<double>, columns> values;
     for (std::size_t i = 0; i < iterations; ++i) {
+        prepare();
         barrier.wait();
         const std::int64_t start = now_ns();
         const PhaseTimes times = run();

@@ -13,8 +13,9 @@
 
 namespace collpress {
 
-// Collective; on rank 0 the medians over iterations of the rank whose median total is largest, nothing elsewhere.
+// Collective; `prepare` is called before each iteration, outside of its time. On rank 0 the medians over iterations of
+// the rank whose median total is largest, nothing elsewhere.
 std::optional<PhaseReport> measure_phases(MPI_Comm comm, const Barrier &barrier, std::size_t iterations,
-                                          const std::function<PhaseTimes()> &run);
+                                          const std::function<void()> &prepare, const std::function<PhaseTimes()> &run);
 
 } // namespace collpress

@@ -4,6 +4,7 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace collpress {
 
@@ -58,36 +59,81 @@ Decision next_batch(const TimingLimits &limits, const Timings &timings, double i
     return {static_cast<std::int64_t>(std::min({wanted, limits.max_iterations - n, fit})), 0};
 }
 
-void run_batch(const Barrier &barrier, Operation &operation, Timings &timings, std::size_t iterations) {
-    const std::size_t done = timings.start_ns.size();
-    timings.start_ns.resize(done + iterations);
-    timings.end_ns.resize(done + iterations);
-    std::int64_t *start = timings.start_ns.data() + done;
-    std::int64_t *end = timings.end_ns.data() + done;
-    const InUse in_use(operation);
-    for (std::size_t i = 0; i < iterations; ++i) {
-        if (i + 1 == iterations) operation.poison();
-        barrier.wait();
-        start[i] = now_ns();
-        operation.run();
-        end[i] = now_ns();
-    }
-}
+// Appends the iterations that count on all ranks.
+class Batch {
+  public:
+    Batch(MPI_Comm comm, Start &start, std::size_t iterations)
+        : comm_(comm), start_(start), begin_ns_(iterations), end_ns_(iterations), late_(iterations) {}
 
-// Rank 0 learns the slowest rank's duration of each iteration of the last batch.
-void gather_slowest(MPI_Comm comm, bool root, Timings &timings, std::size_t iterations) {
-    const std::size_t first = timings.start_ns.size() - iterations;
-    std::vector<std::int64_t> own(iterations);
-    std::vector<std::int64_t> slowest(iterations);
-    for (std::size_t i = 0; i < iterations; ++i) own[i] = timings.end_ns[first + i] - timings.start_ns[first + i];
-    MPI_Reduce(own.data(), slowest.data(), static_cast<int>(iterations), MPI_INT64_T, MPI_MAX, 0, comm);
-    if (!root) return;
-    for (const std::int64_t ns : slowest) timings.slowest_s.push_back(static_cast<double>(ns) * 1e-9);
+    void run(Operation &operation) {
+        const InUse in_use(operation);
+        for (std::size_t i = 0; i < late_.size(); ++i) {
+            operation.prepare(i + 1 == late_.size());
+            const bool in_time = start_.wait();
+            begin_ns_[i] = now_ns();
+            operation.run();
+            end_ns_[i] = now_ns();
+            late_[i] = in_time ? 0 : 1;
+        }
+    }
+
+    void gather(bool root, Timings &timings) {
+        const GlobalClock *clock = start_.clock();
+        if (clock != nullptr) MPI_Allreduce(MPI_IN_PLACE, late_.data(), length(), MPI_CHAR, MPI_MAX, comm_);
+        std::vector<std::int64_t> spent(late_.size());
+        if (clock == nullptr) {
+            for (std::size_t i = 0; i < spent.size(); ++i) spent[i] = end_ns_[i] - begin_ns_[i];
+            spent = at_root(spent, MPI_MAX);
+        } else {
+            std::vector<std::int64_t> begins(late_.size());
+            for (std::size_t i = 0; i < spent.size(); ++i) {
+                begins[i] = clock->global(begin_ns_[i]);
+                spent[i] = clock->global(end_ns_[i]);
+            }
+            begins = at_root(begins, MPI_MIN);
+            spent = at_root(spent, MPI_MAX);
+            for (std::size_t i = 0; i < spent.size(); ++i) spent[i] -= begins[i];
+        }
+        for (std::size_t i = 0; i < late_.size(); ++i) {
+            timings.late += late_[i] != 0 ? 1 : 0;
+            if (late_[i] != 0) continue;
+            timings.start_ns.push_back(begin_ns_[i]);
+            timings.end_ns.push_back(end_ns_[i]);
+            if (root) timings.slowest_s.push_back(static_cast<double>(spent[i]) * 1e-9);
+        }
+    }
+
+    std::size_t late() const {
+        return static_cast<std::size_t>(std::ranges::count_if(late_, [](char c) { return c; }));
+    }
+
+  private:
+    int length() const { return static_cast<int>(late_.size()); }
+
+    std::vector<std::int64_t> at_root(const std::vector<std::int64_t> &own, MPI_Op op) const {
+        std::vector<std::int64_t> of_all(own.size());
+        MPI_Reduce(own.data(), of_all.data(), length(), MPI_INT64_T, op, 0, comm_);
+        return of_all;
+    }
+
+    MPI_Comm comm_;
+    Start &start_;
+    std::vector<std::int64_t> begin_ns_; // this rank's clock
+    std::vector<std::int64_t> end_ns_;
+    std::vector<char> late_; // on any rank, after gather()
+};
+
+// The same on all ranks. Nothing is said before so many iterations were run.
+Verdict judge_starts(const Timings &timings, std::size_t enough_to_judge) {
+    const std::size_t all = timings.late + timings.start_ns.size();
+    if (all < enough_to_judge || 2 * timings.late <= all) return {};
+    return {Status::failed, "sync window: in " + std::to_string(timings.late) + " of " + std::to_string(all) +
+                                " iterations a rank could not start at the agreed moment"};
 }
 
 } // namespace
 
-Timings time_iterations(MPI_Comm comm, const Barrier &barrier, Operation &operation, const TimingLimits &limits) {
+Timings time_iterations(MPI_Comm comm, Start &start, Operation &operation, const TimingLimits &limits) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     Timings timings;
@@ -96,16 +142,22 @@ Timings time_iterations(MPI_Comm comm, const Barrier &barrier, Operation &operat
     while (true) {
         MPI_Bcast(&decision, 2, MPI_INT64_T, 0, comm);
         timings.stop_reason = stop_name(static_cast<Stop>(decision.stop));
-        if (timings.stop_reason != nullptr) break;
+        if (timings.stop_reason != nullptr) {
+            timings.verdict = judge_starts(timings, 1);
+            break;
+        }
         const auto iterations = static_cast<std::size_t>(decision.iterations);
         const std::int64_t began = now_ns();
-        run_batch(barrier, operation, timings, iterations);
+        Batch batch(comm, start, iterations);
+        batch.run(operation);
         const double iteration_s = static_cast<double>(now_ns() - began) * 1e-9 / static_cast<double>(iterations);
-        gather_slowest(comm, rank == 0, timings, iterations);
+        batch.gather(rank == 0, timings);
+        if (2 * batch.late() > iterations) start.relax();
         timings.verdict = agree(comm, operation.verdict());
+        if (timings.verdict.ok()) timings.verdict = judge_starts(timings, 20);
         if (!timings.verdict.ok()) break;
         if (rank == 0) {
-            timings.precise = summarise(timings.slowest_s).reaches(limits.precision);
+            timings.precise = !timings.slowest_s.empty() && summarise(timings.slowest_s).reaches(limits.precision);
             decision = next_batch(limits, timings, iteration_s);
         }
     }

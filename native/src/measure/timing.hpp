@@ -4,7 +4,7 @@
 #include "collpress/algorithm.h"
 
 #include "core/verdict.hpp"
-#include "measure/barrier.hpp"
+#include "measure/start.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,10 @@ class Operation {
     virtual ~Operation() = default;
     virtual void begin() {} // before and after runs that follow each other, outside of timed regions
     virtual void end() {}
+    // Before each run, outside of timed regions. `poison`: what the run does not write into the result buffer shows in
+    // a check.
+    virtual void prepare(bool poison) = 0;
     virtual void run() = 0;
-    virtual void poison() = 0;                  // the result buffer: what the next run does not write shows in a check
     virtual const Verdict &verdict() const = 0; // the first fault so far
 };
 
@@ -46,9 +48,12 @@ struct TimingLimits {
 };
 
 struct Timings {
-    std::vector<std::int64_t> start_ns; // this rank's clock, one for each iteration
+    std::vector<std::int64_t> start_ns; // this rank's clock, one for each iteration that counts
     std::vector<std::int64_t> end_ns;
-    std::vector<double> slowest_s; // rank 0: the maximum over ranks for each iteration
+    std::size_t late = 0; // iterations that do not count, for a rank could not start in time
+    // Rank 0, for each iteration: the maximum over ranks of end - start; where all ranks know a global clock, the last
+    // end less the first start by that.
+    std::vector<double> slowest_s;
     const char *stop_reason = nullptr;
     bool precise = false;
     Verdict verdict; // agreed by all ranks
@@ -56,9 +61,10 @@ struct Timings {
 
 // Collective. Batches double the number of iterations; after each, outside the timed region, rank 0 decides and tells
 // the others, so all stop at the same iteration. Whatever the deadline, min(3, min_iterations) iterations are run.
+// Iterations in which a rank started late are left out; when most are, the point fails, and says so.
 // Before the last iteration of each batch, and so before the very last one, the result buffer is poisoned, outside the
 // timed region: a check of the last result cannot see an earlier one. That iteration is a sample like any other; poison
 // before each iteration would put the buffer's cache lines into a state of its own every time.
-Timings time_iterations(MPI_Comm comm, const Barrier &barrier, Operation &operation, const TimingLimits &limits);
+Timings time_iterations(MPI_Comm comm, Start &start, Operation &operation, const TimingLimits &limits);
 
 } // namespace collpress

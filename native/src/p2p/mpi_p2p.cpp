@@ -45,10 +45,15 @@ struct MpiP2p::Primitives {
 
     static MpiP2p &of(void *self) { return *static_cast<MpiP2p *>(self); }
 
-    static int length(MpiP2p &p2p, std::size_t bytes) {
-        if (bytes > largest_message)
-            p2p.keep_fault("a message of ", std::to_string(bytes), " bytes is too large for MPI");
-        return static_cast<int>(std::min(bytes, largest_message));
+    // Posts the pieces of a message; all but the first into `rest`.
+    template <typename Post>
+    static void pieces(Pending &pending, std::size_t bytes, Post &&post) {
+        post(0, static_cast<int>(std::min(bytes, largest_message)), pending.request);
+        pending.rest.clear();
+        for (std::size_t at = largest_message; at < bytes; at += largest_message) {
+            pending.rest.push_back(MPI_REQUEST_NULL);
+            post(at, static_cast<int>(std::min(bytes - at, largest_message)), pending.rest.back());
+        }
     }
 
     static collpress_request send(void *self, const void *buffer, std::size_t bytes, std::int32_t to) {
@@ -57,8 +62,12 @@ struct MpiP2p::Primitives {
         const collpress_request request = p2p.slot();
         p2p.bytes_sent_ += bytes;
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
-        pending.sent = bytes;
-        p2p.check(MPI_Isend(buffer, length(p2p, bytes), MPI_BYTE, to, tag, p2p.comm_, &pending.request), "MPI_Isend");
+        pending.known = bytes;
+        pieces(pending, bytes, [&](std::size_t at, int length, MPI_Request &piece) {
+            p2p.check(
+                MPI_Isend(static_cast<const std::byte *>(buffer) + at, length, MPI_BYTE, to, tag, p2p.comm_, &piece),
+                "MPI_Isend");
+        });
         return request;
     }
 
@@ -67,9 +76,12 @@ struct MpiP2p::Primitives {
         const Scope timed(p2p.times_, Phase::send);
         const collpress_request request = p2p.slot();
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
-        pending.sent.reset();
-        p2p.check(MPI_Irecv(buffer, length(p2p, capacity), MPI_BYTE, from, tag, p2p.comm_, &pending.request),
-                  "MPI_Irecv");
+        pending.known.reset();
+        if (capacity > largest_message) pending.known = capacity;
+        pieces(pending, capacity, [&](std::size_t at, int length, MPI_Request &piece) {
+            p2p.check(MPI_Irecv(static_cast<std::byte *>(buffer) + at, length, MPI_BYTE, from, tag, p2p.comm_, &piece),
+                      "MPI_Irecv");
+        });
         return request;
     }
 
@@ -79,8 +91,9 @@ struct MpiP2p::Primitives {
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         MPI_Status status;
         p2p.check(MPI_Wait(&pending.request, &status), "MPI_Wait");
+        for (MPI_Request &piece : pending.rest) p2p.check(MPI_Wait(&piece, MPI_STATUS_IGNORE), "MPI_Wait");
         p2p.free_slots_.push_back(request);
-        if (pending.sent.has_value()) return *pending.sent; // the status of a send has no count
+        if (pending.known.has_value()) return *pending.known; // the status of a send has no count
         int bytes = 0;
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);

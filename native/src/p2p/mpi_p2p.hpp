@@ -37,8 +37,9 @@ class MpiP2p {
     MpiP2p(const MpiP2p &) = delete;
     MpiP2p &operator=(const MpiP2p &) = delete;
 
-    // Messages above this cannot be sent; the caller keeps away from them.
-    static constexpr std::size_t largest_message = 2147483647;
+    // Longer messages are sent in pieces of this length, which needs a length that both sides know; so a stream of a
+    // codec, which is received into a buffer that it need not fill, must not be longer.
+    static constexpr std::size_t largest_message = std::size_t{1} << 30;
 
     void configure(const P2pSetup &setup);
     void run(const collpress_algorithm &algorithm, const collpress_call &call) { run(algorithm, call, plain_); }
@@ -54,7 +55,8 @@ class MpiP2p {
 
     struct Pending {
         MPI_Request request = MPI_REQUEST_NULL;
-        std::optional<std::size_t> sent; // bytes of a send; nothing for a receive
+        std::vector<MPI_Request> rest;    // of a message that MPI would not take in one piece
+        std::optional<std::size_t> known; // bytes of a send, or of a message in pieces; else the status tells
     };
 
     void run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table);

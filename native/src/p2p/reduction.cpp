@@ -1,10 +1,53 @@
 #include "p2p/reduction.hpp"
 
-#include <cstdint>
+#include "core/types.hpp"
+
+#include <concepts>
+#include <type_traits>
 
 namespace collpress {
 
 namespace {
+
+// Integers wrap around, as the machine does, without undefined behaviour: narrow ones would become int before they
+// are multiplied, so all are calculated as the widest.
+template <typename T, typename Calculate>
+T calculated(T a, T b, Calculate &&calculate) {
+    if constexpr (std::integral<T>)
+        return static_cast<T>(calculate(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+    else if constexpr (Half<T>)
+        return T(calculate(static_cast<float>(a), static_cast<float>(b)));
+    else
+        return calculate(a, b);
+}
+
+struct Sum {
+    template <typename T>
+    static T apply(T a, T b) {
+        return calculated(a, b, [](auto x, auto y) { return x + y; });
+    }
+};
+
+struct Product {
+    template <typename T>
+    static T apply(T a, T b) {
+        return calculated(a, b, [](auto x, auto y) { return x * y; });
+    }
+};
+
+struct Larger {
+    template <typename T>
+    static T apply(T a, T b) {
+        return a < b ? b : a;
+    }
+};
+
+struct Smaller {
+    template <typename T>
+    static T apply(T a, T b) {
+        return b < a ? b : a;
+    }
+};
 
 template <typename T, typename Operation>
 void reduce(void *inout, const void *in, std::size_t count) {
@@ -13,41 +56,22 @@ void reduce(void *inout, const void *in, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) to[i] = Operation::apply(to[i], from[i]);
 }
 
-struct Sum {
-    template <typename T>
-    static T apply(T a, T b) {
-        return a + b;
-    }
-    // Wraps around, as the machine does, without undefined behaviour.
-    static std::int32_t apply(std::int32_t a, std::int32_t b) {
-        return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-    }
-};
-
-struct Max {
-    template <typename T>
-    static T apply(T a, T b) {
-        return a < b ? b : a;
-    }
-};
-
-template <typename T>
-Reduction pick(collpress_op op) {
-    return op == COLLPRESS_SUM ? reduce<T, Sum> : reduce<T, Max>;
-}
-
 } // namespace
 
 Reduction reduction_of(collpress_dtype dtype, collpress_op op) {
-    switch (dtype) {
-    case COLLPRESS_FLOAT32:
-        return pick<float>(op);
-    case COLLPRESS_FLOAT64:
-        return pick<double>(op);
-    case COLLPRESS_INT32:
-        return pick<std::int32_t>(op);
-    }
-    return nullptr;
+    return with_type(dtype, [op]<typename T>(std::type_identity<T>) -> Reduction {
+        switch (op) {
+        case COLLPRESS_SUM:
+            return reduce<T, Sum>;
+        case COLLPRESS_MAX:
+            return reduce<T, Larger>;
+        case COLLPRESS_MIN:
+            return reduce<T, Smaller>;
+        case COLLPRESS_PROD:
+            return reduce<T, Product>;
+        }
+        return nullptr;
+    });
 }
 
 } // namespace collpress

@@ -31,9 +31,9 @@ ControlVariable::~ControlVariable() {
     if (is_open()) MPI_T_cvar_handle_free(&handle_);
 }
 
-bool ControlVariable::open(const char *name) {
+bool ControlVariable::open(const std::string &name) {
     int index = 0;
-    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return false;
+    if (MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return false;
     std::array<char, 256> text;
     std::vector<char> words(16384);
     int name_length = static_cast<int>(text.size());
@@ -47,6 +47,7 @@ bool ControlVariable::open(const char *name) {
         return false;
     }
     description_ = words.data();
+    writable_ = scope != MPI_T_SCOPE_CONSTANT && scope != MPI_T_SCOPE_READONLY;
     int size = 0;
     if (type == MPI_DATATYPE_NULL || bind != MPI_T_BIND_NO_OBJECT || MPI_Type_size(type, &size) != MPI_SUCCESS ||
         size > static_cast<int>(sizeof(int))) {

@@ -16,7 +16,7 @@ struct NamedValue {
     int number;
 };
 
-// An MPI_T control variable that may be written at any time, for integers.
+// An MPI_T control variable for integers.
 class ControlVariable {
   public:
     ControlVariable() = default;
@@ -24,8 +24,10 @@ class ControlVariable {
     ControlVariable(const ControlVariable &) = delete;
     ControlVariable &operator=(const ControlVariable &) = delete;
 
-    bool open(const char *name);
+    bool open(const std::string &name);
     bool is_open() const { return handle_ != MPI_T_CVAR_HANDLE_NULL; }
+    // Some may only be set before the library starts.
+    bool is_writable() const { return is_open() && writable_; }
     int read() const;
     bool write(int value) const; // and reads it back
 
@@ -37,6 +39,7 @@ class ControlVariable {
     MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
     MPI_T_enum enumeration_ = MPI_T_ENUM_NULL;
     std::string description_;
+    bool writable_ = false;
 };
 
 // The values that a description lists, one a line as `name - words`; the first is 0. So does MPICH describe the

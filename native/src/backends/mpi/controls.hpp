@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/mpi/control_variable.hpp"
+#include "core/collective.hpp"
 #include "core/verdict.hpp"
 
 #include <cstddef>
@@ -15,27 +16,51 @@
 
 namespace collpress {
 
+// What an algorithm of the library's needs. On another number of ranks than exactly_ranks it is an error; where
+// anything else is missing the library refuses it, or silently takes another one.
+struct LibraryNeeds {
+    std::size_t exactly_ranks = 0; // 0: any number
+    bool power_of_two_ranks = false;
+    bool even_ranks = false;
+    bool count_at_least_ranks = false;
+    bool commutative = false; // an operation that is
+};
+
 // An algorithm of the library's: its name and the library's number; `default`, 0, leaves the choice to the library.
 struct LibraryAlgorithm {
     std::string name;
     int id = 0;
+    bool segments = false; // heeds a segment size
+    bool fanout = false;   // heeds a fan-out
+    LibraryNeeds needs = {};
 
     bool forced() const { return id != 0; }
+};
+
+// What may be asked of an algorithm besides its name; what is left out is the library's own choice.
+struct LibrarySettings {
+    std::optional<std::size_t> segment_bytes;
+    std::optional<std::size_t> fanout;
+
+    auto operator<=>(const LibrarySettings &) const = default;
 };
 
 // What one call asks for.
 struct CallShape {
     std::size_t count;
-    std::size_t bytes;
+    std::size_t bytes; // of these elements
     std::size_t ranks;
+    bool in_place = false;
 };
 
 // A communicator on which the library uses one algorithm, and how that is known.
 struct LibraryChoice {
+    Collective collective = Collective::allreduce;
     LibraryAlgorithm algorithm;
     MPI_Comm comm = MPI_COMM_NULL;
     bool read_back = false;                   // the settings, after they were made
     std::optional<std::size_t> segment_bytes; // null when not segmented
+    std::optional<std::size_t> fanout;        // null when not asked for
 };
 
 class Controls {
@@ -44,9 +69,13 @@ class Controls {
 
     virtual const char *name() const = 0;
     // Without `default`.
-    virtual std::vector<LibraryAlgorithm> allreduce_algorithms() const = 0;
-    // Collective over `world`. Throws PointError(unsupported), on all ranks, when the library refuses the settings.
-    virtual LibraryChoice choose(MPI_Comm world, const LibraryAlgorithm &algorithm) = 0;
+    virtual std::vector<LibraryAlgorithm> algorithms(Collective collective) const = 0;
+    // Why the library's algorithms of a collective cannot be chosen; empty where they can, or where it has none.
+    virtual std::string obstacle(Collective /*collective*/) const { return ""; }
+    // Collective over `world`. The algorithm heeds what is set. Throws PointError(unsupported), on all ranks, when the
+    // library refuses the settings.
+    virtual LibraryChoice choose(MPI_Comm world, Collective collective, const LibraryAlgorithm &algorithm,
+                                 const LibrarySettings &settings) = 0;
 
     // Around calls on a choice's communicator, outside of timed regions; between the two nothing else may call a
     // collective. engage() says whether the settings are made.

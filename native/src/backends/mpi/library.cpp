@@ -1,7 +1,7 @@
 #include "backends/mpi/library.hpp"
 
+#include "backends/mpi/library_call.hpp"
 #include "core/suggestion.hpp"
-#include "core/verdict.hpp"
 
 #include <string_view>
 #include <utility>
@@ -15,41 +15,76 @@ std::unique_ptr<Controls> known_controls() {
     return controls ? std::move(controls) : mpich_controls();
 }
 
+[[noreturn]] void decline(const std::string &why) { throw PointError(Status::unsupported, why); }
+
+std::string described(Collective collective, const LibraryAlgorithm &algorithm) {
+    return "the library's " + std::string(name_of(collective)) + " algorithm " + algorithm.name;
+}
+
+void check_settings(Collective collective, const LibraryAlgorithm &algorithm, const LibrarySettings &settings,
+                    const std::vector<LibraryAlgorithm> &all) {
+    const auto check = [&](bool asked, bool LibraryAlgorithm::*heeds, const char *what) {
+        if (!asked || algorithm.*heeds) return;
+        std::vector<std::string_view> able;
+        for (const LibraryAlgorithm &other : all) {
+            if (other.*heeds) able.push_back(other.name);
+        }
+        decline(described(collective, algorithm) + " takes no " + what + "; " +
+                (able.empty() ? "none of this collective does" : "those that do: " + joined(able)));
+    };
+    check(settings.segment_bytes.has_value(), &LibraryAlgorithm::segments, "segment size");
+    check(settings.fanout.has_value(), &LibraryAlgorithm::fanout, "fan-out");
+}
+
 } // namespace
 
 Library::Library(MPI_Comm world) : world_(world), controls_(known_controls()) {
-    algorithms_.push_back({"default", 0});
-    if (!controls_) return;
-    for (LibraryAlgorithm &algorithm : controls_->allreduce_algorithms()) algorithms_.push_back(std::move(algorithm));
+    int size = 0;
+    MPI_Comm_size(world, &size);
+    ranks_ = static_cast<std::size_t>(size);
+    for (std::size_t i = 0; i < algorithms_.size(); ++i) {
+        algorithms_[i].push_back({"default"});
+        if (!controls_) continue;
+        for (LibraryAlgorithm &algorithm : controls_->algorithms(static_cast<Collective>(i)))
+            algorithms_[i].push_back(std::move(algorithm));
+    }
 }
 
 Library::~Library() {
-    for (auto &[name, choice] : choices_) MPI_Comm_free(&choice.comm);
+    for (auto &[key, choice] : choices_) MPI_Comm_free(&choice.comm);
 }
 
-const LibraryAlgorithm &Library::find(const std::string &name) const {
+const LibraryAlgorithm &Library::find(Collective collective, const std::string &name) const {
     std::vector<std::string_view> known;
-    for (const LibraryAlgorithm &algorithm : algorithms_) {
+    for (const LibraryAlgorithm &algorithm : algorithms(collective)) {
         if (algorithm.name == name) return algorithm;
         known.push_back(algorithm.name);
     }
-    throw PointError(Status::unsupported, "the library offers no allreduce algorithm \"" + name + "\"" +
-                                              did_you_mean(name, known) + "; known: " + joined(known));
+    const std::string obstacle = controls_ ? controls_->obstacle(collective) : "";
+    decline("the library offers no " + std::string(name_of(collective)) + " algorithm \"" + name + "\"" +
+            did_you_mean(name, known) + "; known: " + joined(known) + (obstacle.empty() ? "" : "; " + obstacle));
 }
 
-const LibraryChoice &Library::allreduce(const std::string &name) {
-    if (const auto known = choices_.find(name); known != choices_.end()) return known->second;
-    const LibraryAlgorithm &algorithm = find(name);
-    return choices_.emplace(name, make(algorithm)).first->second;
+const LibraryChoice &Library::choose(Collective collective, const std::string &name, const LibrarySettings &settings) {
+    Key key{collective, name, settings};
+    if (const auto known = choices_.find(key); known != choices_.end()) return known->second;
+    const LibraryAlgorithm &algorithm = find(collective, name);
+    check_settings(collective, algorithm, settings, algorithms(collective));
+    if (algorithm.needs.exactly_ranks != 0 && algorithm.needs.exactly_ranks != ranks_) {
+        decline(described(collective, algorithm) + " runs on " + std::to_string(algorithm.needs.exactly_ranks) +
+                " ranks only");
+    }
+    return choices_.emplace(std::move(key), make(collective, algorithm, settings)).first->second;
 }
 
-LibraryChoice Library::make(const LibraryAlgorithm &algorithm) {
+LibraryChoice Library::make(Collective collective, const LibraryAlgorithm &algorithm, const LibrarySettings &settings) {
     LibraryChoice choice;
-    choice.algorithm = algorithm;
     if (controls_)
-        choice = controls_->choose(world_, algorithm);
+        choice = controls_->choose(world_, collective, algorithm, settings);
     else
         MPI_Comm_dup(world_, &choice.comm);
+    choice.collective = collective;
+    choice.algorithm = algorithm;
     MPI_Comm_set_errhandler(choice.comm, MPI_ERRORS_RETURN);
     return choice;
 }
@@ -58,24 +93,11 @@ Verdict Library::judge(int error, const LibraryChoice &choice, const CallShape &
     if (controls_ && controls_->refuses_algorithm(error)) {
         return {Status::unsupported, "the library cannot use " + choice.algorithm.name + " for " +
                                          std::to_string(call.count) + " elements on " + std::to_string(call.ranks) +
-                                         " ranks"};
+                                         " ranks" + (call.in_place ? " in place" : "")};
     }
-    return {Status::failed, "MPI_Allreduce returned error " + std::to_string(error)};
+    return {Status::failed,
+            std::string(LibraryCall::function(choice.collective)) + " returned error " + std::to_string(error)};
 }
-
-MPI_Datatype Library::datatype(collpress_dtype dtype) {
-    switch (dtype) {
-    case COLLPRESS_FLOAT32:
-        return MPI_FLOAT;
-    case COLLPRESS_FLOAT64:
-        return MPI_DOUBLE;
-    case COLLPRESS_INT32:
-        return MPI_INT32_T;
-    }
-    return MPI_DATATYPE_NULL;
-}
-
-MPI_Op Library::operation(collpress_op op) { return op == COLLPRESS_SUM ? MPI_SUM : MPI_MAX; }
 
 std::string Library::version() {
     std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');

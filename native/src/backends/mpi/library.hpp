@@ -3,11 +3,12 @@
 #pragma once
 
 #include "backends/mpi/controls.hpp"
-#include "collpress/plugin.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <mpi.h>
@@ -23,11 +24,13 @@ class Library {
 
     const char *controls() const { return controls_ ? controls_->name() : "none"; }
     // `default` first.
-    const std::vector<LibraryAlgorithm> &allreduce_algorithms() const { return algorithms_; }
+    const std::vector<LibraryAlgorithm> &algorithms(Collective collective) const {
+        return algorithms_[static_cast<std::size_t>(collective)];
+    }
 
-    // Collective on first use of a name. Throws PointError(unsupported) when the library lacks or refuses the
-    // algorithm.
-    const LibraryChoice &allreduce(const std::string &name);
+    // Collective on first use of a name with these settings. Throws PointError(unsupported) when the library lacks or
+    // refuses the algorithm, or when it knows no such setting of it.
+    const LibraryChoice &choose(Collective collective, const std::string &name, const LibrarySettings &settings);
 
     // Around every use of a choice's communicator: see Controls.
     bool engage(const LibraryChoice &choice) { return !controls_ || controls_->engage(choice); }
@@ -40,18 +43,19 @@ class Library {
     // What an error of a call on a choice's communicator means.
     Verdict judge(int error, const LibraryChoice &choice, const CallShape &call) const;
 
-    static MPI_Datatype datatype(collpress_dtype dtype);
-    static MPI_Op operation(collpress_op op);
     static std::string version(); // the first line of what the library says; MPI need not have been started
 
   private:
-    const LibraryAlgorithm &find(const std::string &name) const;
-    LibraryChoice make(const LibraryAlgorithm &algorithm);
+    using Key = std::tuple<Collective, std::string, LibrarySettings>;
+
+    const LibraryAlgorithm &find(Collective collective, const std::string &name) const;
+    LibraryChoice make(Collective collective, const LibraryAlgorithm &algorithm, const LibrarySettings &settings);
 
     MPI_Comm world_;
+    std::size_t ranks_ = 0;
     std::unique_ptr<Controls> controls_;
-    std::vector<LibraryAlgorithm> algorithms_;
-    std::map<std::string, LibraryChoice> choices_;
+    std::array<std::vector<LibraryAlgorithm>, collective_names.size()> algorithms_;
+    std::map<Key, LibraryChoice> choices_;
 };
 
 } // namespace collpress
