@@ -43,7 +43,7 @@ struct FarthestFirst {
     }
 };
 
-// Bine: the distance doubles. The path is v(r, p) of the paper (SC 2025, sect. 3): in the negabinary digits of r (even
+// Bine: the distance doubles. The path is v(r, p) of the paper (SC 2025): in the negabinary digits of r (even
 // ranks: of -r) each bit says whether a digit is another than the next one.
 struct Bine {
     static std::int32_t partner(std::int32_t position, std::int32_t level, std::int32_t levels) {

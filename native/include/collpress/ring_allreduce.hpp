@@ -11,58 +11,76 @@ namespace collpress {
 
 // A block travels in messages of `segment` elements; while one is reduced the next ones arrive. A partial sum arrives
 // in its place in `recv`, where the rank's own contribution is added; only in place it needs scratch.
-inline void ring_allreduce(const P2p &comm, const collpress_call &call, std::size_t segment) {
-    const void *own = contribution_of(call);
-    const bool in_place = own == call.recv;
-    const RingPlace ring = ring_of_ranks(comm);
-    if (ring.ranks == 1 || call.count == 0) {
-        if (!in_place) comm.copy(call.recv, own, call.count);
-        return;
+class RingAllreduce {
+  public:
+    RingAllreduce(const P2p &comm, const collpress_call &call, std::size_t segment)
+        : comm_(comm), own_(contribution_of(call)), recv_(call.recv), segment_(segment), ring_(ring_of_ranks(comm)),
+          blocks_{call.count, static_cast<std::size_t>(ring_.ranks)} {
+        if (ring_.ranks == 1 && !in_place()) comm_.copy(recv_, own_, call.count);
     }
-    const Blocks blocks{call.count, static_cast<std::size_t>(ring.ranks)};
-    std::byte *arrivals = in_place ? comm.scratch(comm.bytes(blocks.largest())) : nullptr;
-    const auto each_segment = [&](std::size_t block, const auto &visit) {
-        for (std::size_t first = 0; first < blocks.size(block); first += segment)
-            visit(first, std::min(segment, blocks.size(block) - first));
-    };
-    Messages sends(comm, static_cast<std::int32_t>(blocks.largest() / segment + 1));
-    std::vector<collpress_request> receives;
 
-    for (std::int32_t step = 0; step < ring.ranks - 1; ++step) {
-        comm.step();
-        const std::size_t out = ring.behind(step);
-        const std::size_t in = ring.behind(step + 1);
-        std::byte *sum = comm.at(call.recv, blocks.offset(in));
-        std::byte *arrival = in_place ? arrivals : sum;
-        const std::byte *addend = in_place ? arrivals : comm.at(own, blocks.offset(in));
-        const std::byte *source = comm.at(step == 0 ? own : call.recv, blocks.offset(out));
-        receives.clear();
-        each_segment(in, [&](std::size_t first, std::size_t elements) {
-            receives.push_back(comm.receive(comm.at(arrival, first), elements, ring.left));
-        });
-        each_segment(out, [&](std::size_t first, std::size_t elements) {
-            sends.send(comm.at(source, first), elements, ring.right);
-        });
-        each_segment(in, [&](std::size_t first, std::size_t elements) {
-            comm.wait(receives[first / segment]);
-            comm.reduce(comm.at(sum, first), comm.at(addend, first), elements);
-        });
-        sends.complete();
+    void reduce_scatter() const {
+        if (is_trivial()) return;
+        std::byte *arrivals = in_place() ? comm_.scratch(comm_.bytes(blocks_.largest())) : nullptr;
+        Messages sends(comm_, segments());
+        std::vector<collpress_request> receives;
+        for (std::int32_t step = 0; step < ring_.ranks - 1; ++step) {
+            comm_.step();
+            const std::size_t out = ring_.behind(step);
+            const std::size_t in = ring_.behind(step + 1);
+            std::byte *sum = comm_.at(recv_, blocks_.offset(in));
+            std::byte *arrival = in_place() ? arrivals : sum;
+            const std::byte *addend = in_place() ? arrivals : comm_.at(own_, blocks_.offset(in));
+            const std::byte *source = comm_.at(step == 0 ? own_ : recv_, blocks_.offset(out));
+            receives.clear();
+            each_segment(in, [&](std::size_t first, std::size_t elements) {
+                receives.push_back(comm_.receive(comm_.at(arrival, first), elements, ring_.left));
+            });
+            each_segment(out, [&](std::size_t first, std::size_t elements) {
+                sends.send(comm_.at(source, first), elements, ring_.right);
+            });
+            each_segment(in, [&](std::size_t first, std::size_t elements) {
+                comm_.wait(receives[first / segment_]);
+                comm_.reduce(comm_.at(sum, first), comm_.at(addend, first), elements);
+            });
+            sends.complete();
+        }
     }
-    for (std::int32_t step = 0; step < ring.ranks - 1; ++step) {
-        comm.step();
-        const std::size_t out = ring.behind(step == 0 ? ring.ranks - 1 : step - 1);
-        const std::size_t in = ring.behind(step);
-        Messages messages(comm, static_cast<std::int32_t>(2 * (blocks.largest() / segment + 1)));
-        each_segment(in, [&](std::size_t first, std::size_t elements) {
-            messages.receive(comm.at(call.recv, blocks.offset(in) + first), elements, ring.left);
-        });
-        each_segment(out, [&](std::size_t first, std::size_t elements) {
-            messages.send(comm.at(call.recv, blocks.offset(out) + first), elements, ring.right);
-        });
-        messages.complete();
+
+    void allgather() const {
+        if (is_trivial()) return;
+        Messages messages(comm_, 2 * segments());
+        for (std::int32_t step = 0; step < ring_.ranks - 1; ++step) {
+            comm_.step();
+            const std::size_t out = ring_.behind(step == 0 ? ring_.ranks - 1 : step - 1);
+            const std::size_t in = ring_.behind(step);
+            each_segment(in, [&](std::size_t first, std::size_t elements) {
+                messages.receive(comm_.at(recv_, blocks_.offset(in) + first), elements, ring_.left);
+            });
+            each_segment(out, [&](std::size_t first, std::size_t elements) {
+                messages.send(comm_.at(recv_, blocks_.offset(out) + first), elements, ring_.right);
+            });
+            messages.complete();
+        }
     }
-}
+
+  private:
+    bool in_place() const { return own_ == recv_; }
+    bool is_trivial() const { return ring_.ranks == 1 || blocks_.count == 0; }
+    std::int32_t segments() const { return static_cast<std::int32_t>(blocks_.largest() / segment_ + 1); }
+    template <class Visit>
+    void each_segment(std::size_t block, const Visit &visit) const {
+        for (std::size_t first = 0; first < blocks_.size(block); first += segment_)
+            visit(first, std::min(segment_, blocks_.size(block) - first));
+    }
+
+    P2p comm_;
+    const void *own_;
+    void *recv_;
+    std::size_t segment_;
+    RingPlace ring_;
+    Blocks blocks_;
+};
 
 } // namespace collpress
 

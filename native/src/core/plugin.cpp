@@ -115,7 +115,10 @@ void describe(Json &json, const Plugin &plugin) {
             .member("compresses", algorithm->compresses != 0)
             .member("min_ranks", algorithm->min_ranks)
             .member("power_of_two_ranks", algorithm->power_of_two_ranks != 0)
-            .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0);
+            .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0)
+            .member("in_place", algorithm->in_place != 0)
+            .member("segments", algorithm->segments != 0)
+            .member("least_fanout", algorithm->least_fanout);
     }
     if (const collpress_codec *codec = plugin.codec(); codec != nullptr) {
         json.key("dtypes").begin_array();

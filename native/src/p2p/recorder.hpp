@@ -1,4 +1,4 @@
-// One rank's side of the point-to-point interface, without MPI: messages go to other threads of this process, and what
+// One rank's side of the point-to-point interface, without MPI: messages go to other ranks in this process, and what
 // the rank does is noted.
 //
 // A send completes only when its receive is posted: an algorithm that relies on buffering, or waits for a message that
@@ -74,6 +74,8 @@ class Recorder {
     static void decompress(void *self, const void *in, std::size_t bytes, void *out, std::size_t count);
     static void step(void *self);
     static std::int32_t node(void *self, std::int32_t rank);
+    static void tag_begin(void *self, const char *name);
+    static void tag_end(void *self);
 
     Mailboxes &mailboxes_;
     std::int32_t ranks_per_node_;

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <thread>
 
 namespace collpress {
 
@@ -144,7 +143,8 @@ Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCa
     const bool waits_for_all = call.collective == Collective::barrier;
     const std::int32_t ranks_per_node = call.ranks_per_node == 0 ? call.ranks : call.ranks_per_node;
 
-    Mailboxes mailboxes(call.ranks);
+    Fibers fibers;
+    Mailboxes mailboxes(fibers, call.ranks);
     std::vector<std::unique_ptr<Recorder>> recorders;
     std::vector<GuardedBuffer> send;
     std::vector<GuardedBuffer> recv;
@@ -158,17 +158,15 @@ Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCa
         if (exchange.contributes_in_recv(rank, call.in_place))
             recv.back().contribute(rank, exchange.place(rank), exchange.contribution(rank));
     }
-    std::vector<std::thread> threads;
     for (std::size_t rank = 0; rank < size; ++rank) {
-        threads.emplace_back([&, rank] {
+        fibers.add([&, rank] {
             const collpress_call one{send[rank].data(), recv[rank].data(), call.count, COLLPRESS_INT32,
                                      COLLPRESS_SUM,     call.root,         counts,     call.segment_elements,
                                      call.fanout};
             algorithm.run(recorders[rank]->table(), &one);
-            mailboxes.finish();
         });
     }
-    for (std::thread &thread : threads) thread.join();
+    fibers.run([&] { mailboxes.let_go(); });
 
     Schedule schedule;
     schedule.fault = mailboxes.fault();

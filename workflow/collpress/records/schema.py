@@ -121,17 +121,33 @@ class Times(_Line):
     mad: Seconds | None
 
 
-class Phases(_Line):
-    """Seconds per call in each phase of an instrumented pass, on the rank with the largest total."""
+class Phase(_Line):
+    """Seconds per call in an algorithm's outermost scopes of one name; an empty name stands for what is in none."""
 
-    iterations: Count
+    name: str
     total: Seconds
     compress: Seconds
     send: Seconds
     decompress: Seconds
     reduce: Seconds
     wait: Seconds
+    copy_: Annotated[Seconds, Field(alias="copy")]
+
+
+class Phases(_Line):
+    """Seconds per call in each phase of an instrumented pass, on the rank with the largest total."""
+
+    iterations: Count
+    rank: Count | None = None
+    total: Seconds
+    compress: Seconds
+    send: Seconds
+    decompress: Seconds
+    reduce: Seconds
+    wait: Seconds
+    copy_: Annotated[Seconds | None, Field(alias="copy")] = None
     other: Number
+    phases: list[Phase] = []
 
 
 class Codec(_Line):
@@ -151,11 +167,26 @@ class Overlap(_Line):
     100 (pure + compute - overlapped) / max(pure, compute), at least 0 and at most 100, as IMB-NBC.
     """
 
+    iterations: Count
     pure_s: Seconds
     compute_s: Seconds
     overlapped_s: Seconds
     omb_percent: Number | None
     imb_percent: Number | None
+
+
+class Noise(_Line):
+    """What else went on while the point was timed, on the machine where it is most.
+
+    cpu_pressure : share of the time in which some task waited for a CPU. steal : share of the CPUs' time that a
+    hypervisor gave to others; `null` for timings shorter than 0.1 s. preemptions : involuntary context switches for
+    each rank and iteration. reasons : why the times are called noisy.
+    """
+
+    cpu_pressure: Number | None
+    steal: Number | None
+    preemptions: Number
+    reasons: list[Literal["precision", "pressure", "steal", "preemption"]]
 
 
 class Worst(_Line):
@@ -240,20 +271,23 @@ class Record(_Line):
     total_bytes: Count | None = None
     unique_bytes: Count | None = None
     warmup: Count | None = None
+    measuring_s: Seconds | None = None
     n: Count | None = None
     stop_reason: Literal["precision", "max_iterations", "time"] | None = None
     time_s: Times | None = None
     mean_over_ranks_s: Seconds | None = None
     start_skew_s: Number | None = None
+    late: Count | None = None
+    clock_residual_s: Seconds | None = None
     overlap: Overlap | None = None
-    noise: dict[str, Number | None] | None = None
-    memory_bytes: Count | None = None
+    noise: Noise | None = None
     phases_s: Phases | None = None
     codec: Codec | None = None
     check: Check | None = None
     fidelity: Fidelity | None = None
     resources: Resources | None = None
     samples: Samples | None = None
+    trace: Samples | None = None
 
     @model_validator(mode="after")
     def _says_why_or_how_long(self) -> Self:

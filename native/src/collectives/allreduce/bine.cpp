@@ -2,7 +2,7 @@
 // Rabenseifner's algorithm sends, but to partners at two thirds of its distances.
 //
 // D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler: Bine Trees: Enhancing
-// Collective Operations by Optimizing Communication Locality. SC 2025, doi:10.1145/3712285.3759835, sect. 4. Parts of
+// Collective Operations by Optimizing Communication Locality. SC 2025, doi:10.1145/3712285.3759835. Parts of
 // the vector are numbered by v(r, p), so that what is sent in a step is one run of elements; for an allreduce nothing
 // has to be moved afterwards. 2 log2 p steps and 2 (p - 1) / p n elements sent per rank for powers of two; otherwise
 // the surplus ranks fold into a neighbour first and get the result from it at the end.

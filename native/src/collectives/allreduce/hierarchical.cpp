@@ -1,12 +1,10 @@
 // Hierarchical: each machine's ranks reduce to their first one, these leaders do an allreduce among themselves, and
 // give the result to their machines' ranks.
 //
-// R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
-// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 5 (future work: machines with
-// several processes each); N. T. Karonis, B. R. de Supinski, I. Foster, W. Gropp, E. Lusk, J. Bresnahan: Exploiting
-// Hierarchy in Parallel Computer Networks to Optimize Collective Operation Performance. IPDPS 2000,
-// doi:10.1109/IPDPS.2000.846009. Binomial trees within machines, Rabenseifner's algorithm between them: one vector goes
-// into each machine and out of it as often as if it had only one rank.
+// N. T. Karonis, B. R. de Supinski, I. Foster, W. Gropp, E. Lusk, J. Bresnahan: Exploiting Hierarchy in Parallel
+// Computer Networks to Optimize Collective Operation Performance. IPDPS 2000, doi:10.1109/IPDPS.2000.846009. Binomial
+// trees within machines, Rabenseifner's algorithm between them: as much goes into a machine and out of it as if it had
+// one rank.
 #include "collpress/butterfly.hpp"
 #include "collpress/tree_reduction.hpp"
 
@@ -52,14 +50,21 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     const std::int32_t steps = collpress::BinomialTree(machines.largest, 0).steps(); // all machines take as many
     collpress::PartialSum sum(comm, own, call->recv, count);
 
-    collpress::reduce_up(tree, comm, local, sum, count, steps);
-    const auto leaders = static_cast<std::int32_t>(machines.leaders.size());
-    if (local.mine() == 0) {
-        collpress::halving_allreduce<collpress::NearestFirst>(comm, collpress::Team(comm, machines.leaders), sum,
-                                                              call->recv, count);
-    } else {
-        for (std::int32_t step = 0; step < collpress::halving_allreduce_steps(leaders); ++step) comm.step();
+    {
+        CP_TAG(comm, "reduce-in-machine");
+        collpress::reduce_up(tree, comm, local, sum, count, steps);
     }
+    {
+        CP_TAG(comm, "allreduce-of-leaders");
+        if (local.mine() == 0) {
+            collpress::halving_allreduce<collpress::NearestFirst>(comm, collpress::Team(comm, machines.leaders), sum,
+                                                                  call->recv, count);
+        } else {
+            const auto leaders = static_cast<std::int32_t>(machines.leaders.size());
+            for (std::int32_t step = 0; step < collpress::halving_allreduce_steps(leaders); ++step) comm.step();
+        }
+    }
+    CP_TAG(comm, "bcast-in-machine");
     collpress::broadcast_down(tree, comm, local, call->recv, count, steps);
 }
 

@@ -1,8 +1,8 @@
 // Rabenseifner's algorithm: reduce-scatter by recursive halving of the vector, then all-gather by recursive doubling.
 //
-// R. Rabenseifner: Optimization of Collective Reduction Operations. ICCS 2004, doi:10.1007/978-3-540-24685-5_1, sect.
-// 4; and R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J.
-// High Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.5. 2 log2 p steps and 2 (p - 1) / p n
+// R. Rabenseifner: Optimization of Collective Reduction Operations. ICCS 2004, doi:10.1007/978-3-540-24685-5_1; and R.
+// Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
+// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.5. 2 log2 p steps and 2 (p - 1) / p n
 // elements sent per rank for powers of two; otherwise the surplus ranks fold into a neighbour first and get the result
 // from it at the end, as in recursive doubling.
 #include "collpress/butterfly.hpp"

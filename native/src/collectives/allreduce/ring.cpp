@@ -9,7 +9,15 @@
 namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
-    collpress::ring_allreduce(collpress::P2p(p2p), *call, call->count); // a block is one message
+    const collpress::P2p comm(p2p);
+    const std::size_t whole_blocks = std::max<std::size_t>(1, call->count);
+    const collpress::RingAllreduce ring(comm, *call, whole_blocks);
+    {
+        CP_TAG(comm, "reduce-scatter");
+        ring.reduce_scatter();
+    }
+    CP_TAG(comm, "allgather");
+    ring.allgather();
 }
 
 } // namespace

@@ -14,7 +14,13 @@ constexpr std::size_t usual_segment_bytes = 128 * 1024; // where the campaign na
 void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::P2p comm(p2p);
     const std::size_t usual = std::max<std::size_t>(1, usual_segment_bytes / comm.bytes(1));
-    collpress::ring_allreduce(comm, *call, call->segment_elements == 0 ? usual : call->segment_elements);
+    const collpress::RingAllreduce ring(comm, *call, call->segment_elements == 0 ? usual : call->segment_elements);
+    {
+        CP_TAG(comm, "reduce-scatter");
+        ring.reduce_scatter();
+    }
+    CP_TAG(comm, "allgather");
+    ring.allgather();
 }
 
 } // namespace

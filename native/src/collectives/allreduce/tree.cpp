@@ -1,7 +1,7 @@
 // Tree: binomial reduction to rank 0, then binomial broadcast from it, one after the other; 2 ceil(log2 p) steps.
 //
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
-// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.2 and 4.4 (the binomial
+// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.2 and 4.5 (the binomial
 // trees). Every rank but 0 sends the vector once up; each edge carries it once down.
 #include "collpress/tree_reduction.hpp"
 
@@ -17,7 +17,11 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::Team team(comm);
     const collpress::BinomialTree tree(team.size(), team.mine());
     collpress::PartialSum sum(comm, own, call->recv, call->count);
-    collpress::reduce_up(tree, comm, team, sum, call->count, tree.steps());
+    {
+        CP_TAG(comm, "reduce");
+        collpress::reduce_up(tree, comm, team, sum, call->count, tree.steps());
+    }
+    CP_TAG(comm, "bcast");
     collpress::broadcast_down(tree, comm, team, call->recv, call->count, tree.steps());
 }
 

@@ -2,7 +2,7 @@
 // tree; 2 ceil(log2 p) steps, 2 (p - 1) messages in all.
 //
 // J. M. Mellor-Crummey, M. L. Scott: Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors. ACM
-// Trans. Comput. Syst. 9 (1991), doi:10.1145/103727.103729, sect. 3 (tree barriers: arrival and wake-up).
+// Trans. Comput. Syst. 9 (1991), doi:10.1145/103727.103729 (tree barriers: arrival and wake-up).
 #include "collpress/block_trees.hpp"
 #include "collpress/tokens.hpp"
 

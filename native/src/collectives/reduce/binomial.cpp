@@ -2,7 +2,7 @@
 // ceil(log2 p) steps.
 //
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
-// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.4. Every rank but the root
+// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.5. Every rank but the root
 // sends the vector once.
 #include "collpress/tree_reduction.hpp"
 

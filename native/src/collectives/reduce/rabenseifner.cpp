@@ -1,9 +1,9 @@
 // Rabenseifner's algorithm: reduce-scatter by recursive halving of the vector, then a binomial gather to the root.
 //
-// R. Rabenseifner: Optimization of Collective Reduction Operations. ICCS 2004, doi:10.1007/978-3-540-24685-5_1, sect.
-// 4; and R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J.
-// High Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.4. 2 log2 p steps for powers of two, and
-// no rank sends more than the vector; otherwise the surplus ranks fold into a neighbour first: one step more.
+// R. Rabenseifner: Optimization of Collective Reduction Operations. ICCS 2004, doi:10.1007/978-3-540-24685-5_1; and
+// R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J.
+// High Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.5. 2 log2 p steps for powers of two, and
+// no rank sends more than 3/2 of the vector; otherwise the surplus ranks fold into a neighbour first: one step more.
 #include "collpress/halving_reduce.hpp"
 
 namespace {

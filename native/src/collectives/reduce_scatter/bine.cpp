@@ -2,7 +2,7 @@
 // butterfly's distances; in one more step each block goes to whom it belongs.
 //
 // D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler: Bine Trees: Enhancing
-// Collective Operations by Optimizing Communication Locality. SC 2025, doi:10.1145/3712285.3759835, sect. 4 (the
+// Collective Operations by Optimizing Communication Locality. SC 2025, doi:10.1145/3712285.3759835 (the
 // variant that sends blocks at the end). Parts of the vector are numbered by v(r, p), so that what is sent in a step is
 // one run of elements. log2 p + 1 steps, at most n elements sent per rank for powers of two; otherwise the surplus
 // ranks fold into a neighbour first: one more step.

@@ -2,7 +2,7 @@
 // from the rank i places to its left; p - 1 steps, (p - 1) / p n elements sent per rank, none of them a partial sum.
 //
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
-// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.3.
+// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.4.
 #include "collpress/partial_sum.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // log2 p steps and (p - 1) / p n elements sent per rank for powers of two.
 //
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
-// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.3. When p is no power of two,
+// Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.4. When p is no power of two,
 // p - 2^floor(log2 p) surplus ranks fold their vector into a neighbour's first and get their block from it at the end:
 // two more steps.
 #include "collpress/halving_reduce_scatter.hpp"

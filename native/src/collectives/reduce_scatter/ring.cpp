@@ -2,7 +2,7 @@
 // that arrives; (p - 1) / p n elements sent per rank.
 //
 // P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations. J. Parallel Distrib.
-// Comput. 69 (2009), doi:10.1016/j.jpdc.2008.09.002, sect. 3 (the first phase).
+// Comput. 69 (2009), doi:10.1016/j.jpdc.2008.09.002 (the first phase).
 #include "collpress/ring.hpp"
 #include "collpress/partial_sum.hpp"
 
@@ -38,10 +38,15 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         const bool is_result = step == ring.ranks - 2 && !in_place;
         std::byte *sum = is_result ? static_cast<std::byte *>(call->recv) : sums[static_cast<std::size_t>(step % 2)];
         comm.exchange(outgoing, blocks.size(out), ring.right, sum, blocks.size(in), ring.left);
-        comm.reduce(sum, comm.at(own, blocks.offset(in)), blocks.size(in));
+        if (step == ring.ranks - 2 && in_place) {
+            std::byte *share = comm.at(call->recv, blocks.offset(in));
+            comm.reduce(share, sum, blocks.size(in));
+            if (share != call->recv) comm.copy(call->recv, share, blocks.size(in));
+        } else {
+            comm.reduce(sum, comm.at(own, blocks.offset(in)), blocks.size(in));
+        }
         outgoing = sum;
     }
-    if (in_place) comm.copy(call->recv, outgoing, blocks.size(ring.behind(0)));
 }
 
 } // namespace
