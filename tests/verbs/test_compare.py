@@ -92,13 +92,13 @@ def test_points_stand_side_by_side_with_ratio_limits_and_a_word(
     said, warned = capsys.readouterr()
     assert warned == ""
     rows = [line.split() for line in said.splitlines()]
-    assert ["2.1", "us", "1.1", "us", "0.524", "0.476", "..", "0.575", "better"] in rows
+    assert ["2.1", "us", "1.1", "us", "0.524", "0.476", "..", "0.575", "0.0079", "faster"] in rows
     assert "A: quick/one, ring 1.0\nB: quick/two, tree 1.0" in said
     assert "tuning: A ok; B crashed: killed by SIGSEGV (1: " in said
     assert "tuning: A ok; B does not have it (1: " in said
-    assert "1 points compared: B is better in 1, worse in 0, no difference shown in 0" in said
-    assert "ratio B/A with its limits of 95 %;" in said
-    assert "chance would show about 0.1 differences. Launches of one campaign do not cover drift" in said
+    assert "1 points compared: B is faster in 1, slower in 0, no difference shown in 0" in said
+    assert "ratio B/A with its limits of 95 % (exact bootstrap);" in said
+    assert "chance would show up to about 0.1 differences. Launches of one campaign do not cover drift" in said
     assert "not compared: 1 only in A, 1 only in B, 1 not ok in both" in said
     assert "1 in both (library:default); 1 only in A, 1 only in B" in said
 
@@ -106,16 +106,16 @@ def test_points_stand_side_by_side_with_ratio_limits_and_a_word(
 def test_json_says_the_same_and_holds_no_nan(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", *cubes, "--json", "--metric", "latency_p99"]) == 0
     document = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
-    assert set(document) == {"machine", "rows", "summary"}
+    assert set(document) == {"schema", "machine", "rows", "summary"}
     compared, *others = document["rows"]
     assert (compared["a"], compared["b"], compared["verdict"]) == (
         pytest.approx(4.2e-6),
         pytest.approx(2.2e-6),
-        "better",
+        "faster",
     )
-    assert {row["verdict"] for row in others} == {"not compared"}
+    assert {row["verdict"] for row in others} == {"not comparable"}
     summary = document["summary"]
-    assert (summary["better"], summary["only_a"], summary["only_b"], summary["not_ok"]) == (1, 1, 1, 1)
+    assert (summary["faster"], summary["only_a"], summary["only_b"], summary["not_ok"]) == (1, 1, 1, 1)
     assert summary["expected_by_chance"] == pytest.approx(0.05)
     assert summary["library_algorithms"] == {
         "only_a": ["library:ring"],
@@ -153,7 +153,7 @@ def test_other_campaigns_are_warned_about_and_without_pairs_nothing_is_said_of_c
         ("gone.nc", "there is no cube"),
         ("torn.nc", "the cube cannot be read"),
         ("other.nc", "this is no cube of collpress"),
-        ("empty.nc", "no point is ok in both cubes"),
+        ("empty.nc", "no point is ok in both"),
     ],
 )
 def test_a_cube_that_is_none_is_a_message(

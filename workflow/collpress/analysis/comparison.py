@@ -12,9 +12,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from collpress.analysis.mann_whitney import mann_whitney
-from collpress.analysis.matching import Match, matches
-from collpress.analysis.measured import METRICS as METRICS
-from collpress.analysis.measured import NOT_PLANNED, Entry, Factors, Measured
+from collpress.analysis.matching import matches
+from collpress.analysis.measured import METRICS, NOT_PLANNED, Entry, Factors, Measured
 from collpress.analysis.ratios import FEWEST, Ratio, ratio_of_medians
 
 Verdict = Literal["faster", "slower", "no difference shown", "not comparable"]
@@ -74,6 +73,11 @@ class Pair:
         of_b, of_a = self.ratio.n
         few = f"too few launches: {of_a} in A, {of_b} in B; {FEWEST} each can show a difference"
         return few if self.verdict == "not comparable" else ""
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """Of A and of B over launches, s."""
+        return float(np.median(self.a.launches)), float(np.median(self.b.launches))
 
     @property
     def same_launches(self) -> bool:
@@ -148,10 +152,8 @@ def compare(a: Measured, b: Measured, metric: str = "latency_median") -> Compari
     odd: list[Odd] = []
     for match in matches(a.entries, b.entries):
         one, other = _side(match.a, match.rivals, metric), _side(match.b, match.rivals, metric)
-        point = match.b or match.a
-        first = match.a or match.b
-        assert point is not None and first is not None
-        identity = point.id or first.id
+        first = match.entry
+        identity = (match.b.id if match.b else None) or first.id
         if one.launches and other.launches:
             ratio = ratio_of_medians(other.launches, one.launches)
             p = mann_whitney(other.launches, one.launches).two_sided
@@ -166,8 +168,5 @@ def compare(a: Measured, b: Measured, metric: str = "latency_median") -> Compari
 def _side(entry: Entry | None, rivals: int, metric: str) -> Side:
     if entry is not None:
         return Side(entry.status, entry.reason, entry.launches[metric])
-    why = f"{rivals} points there agree in all that both sides tell, so none is meant" if rivals else ""
+    why = f"points that agree in all that both sides tell: {rivals}; which is meant is not known" if rivals else ""
     return Side(NOT_PLANNED, why, ())
-
-
-__all__ = ["METRICS", "VERDICTS", "Comparison", "Match", "Odd", "Pair", "Side", "Verdict", "compare"]

@@ -14,6 +14,7 @@ from math import comb
 from collpress.analysis.comparison import Comparison, Pair
 from collpress.analysis.false_discovery import adjusted, fewest_together
 from collpress.analysis.mann_whitney import mann_whitney
+from collpress.analysis.ratios import FEWEST
 
 RATE = 0.05
 """Of what is called a regression this share is expected to be none, at most."""
@@ -59,7 +60,7 @@ def judgement(comparison: Comparison, threshold: float = 0.0) -> Judgement:
     """Judge all comparable points together; `threshold` 0.05 forgives 5 %."""
     pairs = comparison.judged
     p = [_p(pair, threshold) for pair in pairs]
-    family = [Judged(pair, *values, threshold) for pair, *values in zip(pairs, p, adjusted(p), strict=True)]
+    family = [Judged(pair, one, q, threshold) for pair, one, q in zip(pairs, p, adjusted(p), strict=True)]
     smallest = [1 / comb(sum(pair.ratio.n), pair.ratio.n[0]) for pair in pairs]
     return Judgement(threshold, family, fewest_together(smallest, RATE), _launches_for_one(len(pairs)))
 
@@ -71,4 +72,4 @@ def _p(pair: Pair, threshold: float) -> float:
 
 def _launches_for_one(points: int) -> int:
     """The fewest launches on each side with which one point of so many can be a discovery alone."""
-    return next(n for n in range(1, _MOST_LAUNCHES) if points <= RATE * comb(2 * n, n))
+    return next(n for n in range(FEWEST, _MOST_LAUNCHES) if points <= RATE * comb(2 * n, n))
