@@ -131,8 +131,8 @@ class Comparison:
 
     @property
     def judged(self) -> list[Pair]:
-        """The pairs of which something could have been claimed."""
-        return [pair for pair in self.pairs if pair.verdict != "not comparable"]
+        """The pairs of which something could have been claimed: launches enough, and measured twice."""
+        return [pair for pair in self.pairs if pair.verdict != "not comparable" and not pair.same_launches]
 
     def expected_by_chance(self) -> float:
         """So many differences would be shown on average if there were none, at most: the sum of the error

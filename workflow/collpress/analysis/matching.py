@@ -58,8 +58,8 @@ def matches(a: Sequence[Entry], b: Sequence[Entry]) -> list[Match]:
     right = [entry for entry in b if id(entry) not in taken]
     mine, yours = _by(left, ways[-1]), _by(right, ways[-1])
     found = [
-        Match(entry, other, _difference(entry, other))
-        if (other := partner.get(id(entry))) is not None
+        Match(entry, twin, _difference(entry, twin))
+        if (twin := partner.get(id(entry))) is not None
         else Match(entry, None, rivals=len(yours.get(_only(entry, shared), [])))
         for entry in a
     ]

@@ -43,7 +43,9 @@ class Gate:
 
     def check(self, comparison: Comparison, judgement: Judgement, where: str) -> None:
         """Raise the first that applies: nothing compared (exit code 2), regressions (4), points missing (3)."""
-        self._require_a_comparison(comparison, where)
+        blind = self.blind(comparison)
+        if blind is not None:
+            raise CollpressError(blind[0], where=where, fix=blind[1])
         found = judgement.regressions if self.threshold is not None else []
         missing = self.missing(comparison) if self.require_all else []
         also = f"; besides, {len(missing)} points are not compared" if missing else ""
@@ -63,23 +65,21 @@ class Gate:
                 fix="measure them, or leave out --require-all",
             )
 
-    def _require_a_comparison(self, comparison: Comparison, where: str) -> None:
+    def blind(self, comparison: Comparison) -> tuple[str, str] | None:
+        """Why nothing could fail, and how to mend that; None where something could have been shown."""
         if not comparison.pairs:
-            raise CollpressError("no point is ok in both: there is nothing to compare", where=where)
-        if self.threshold is None:
-            return
-        if not comparison.judged:
-            raise CollpressError(
-                f"none of {len(comparison.pairs)} points has the launches to be judged: nothing could fail",
-                where=where,
-                fix=f"raise the campaign's launches to {FEWEST} or more, on both sides",
+            return "no point is ok in both: there is nothing to compare", ""
+        if self.threshold is None or comparison.judged:
+            return None
+        if any(pair.same_launches for pair in comparison.pairs):
+            return (
+                "A and B hold the very same launches: nothing was measured again, nothing could fail",
+                "measure B, then compare it with what was measured before",
             )
-        if all(pair.same_launches for pair in comparison.judged):
-            raise CollpressError(
-                "A and B hold the very same launches at every point: nothing was measured again, nothing could fail",
-                where=where,
-                fix="measure B, then compare it with what was measured before",
-            )
+        return (
+            f"none of {len(comparison.pairs)} points has the launches to be judged: nothing could fail",
+            f"raise the campaign's launches to {FEWEST} or more, on both sides",
+        )
 
 
 def threshold(text: str) -> float:

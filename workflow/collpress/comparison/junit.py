@@ -19,14 +19,15 @@ from collpress.comparison.told import Told
 from collpress.comparison.words import ratio_words
 from collpress.printable import one_line, printable
 
+_SAME = "the very same launches in A and B: it was not measured again"
 _LONG_AGO = "1970-01-01T00:00:00"
 
 
 def junit(told: Told) -> bytes:
     """The whole file, UTF-8.
 
-    A regression is a failure, where the gate asks for it. A point that is not compared is skipped; it is an error where
-    the gate asks for all points, or where nothing is compared at all, so that no reader takes that for a success.
+    A regression is a failure, where the gate asks for it. A point that is not compared, or was not measured again, is
+    skipped; it is an error where the gate asks for all points, or where nothing could fail: no success, that is.
     """
     world = provenance(told.b.measured).get("world") or {}
     cases = list(_cases(told))
@@ -62,6 +63,7 @@ def _cases(told: Told) -> Iterator[ET.Element]:
     comparison, gate = told.comparison, told.gate
     failed = {id(j.pair): j for j in told.judgement.regressions} if gate.rule else {}
     missing = {id(one) for one in gate.missing(comparison)} if gate.require_all else set()
+    blind = gate.blind(comparison) is not None
     everything: list[Pair | Odd] = [*told.pairs, *comparison.odd]
     for one in everything:
         where = {"classname": _token(f"collpress.{one.experiment}"), "name": _name(one.factors), "time": "0"}
@@ -70,9 +72,11 @@ def _cases(told: Told) -> Iterator[ET.Element]:
             judged = failed[id(one)]
             said = f"{gate.rule}: {ratio_words(judged.pair)}"
             ET.SubElement(case, "failure", {"type": "regression", "message": said}).text = _evidence(judged)
-        elif one.reason:
-            kind = "error" if id(one) in missing or not comparison.judged else "skipped"
-            ET.SubElement(case, kind, {"type": "not compared", "message": one_line(one.reason)})
+        elif said := one.reason or (_SAME if isinstance(one, Pair) and one.same_launches else ""):
+            if id(one) in missing or blind:
+                ET.SubElement(case, "error", {"type": "not compared", "message": one_line(said)})
+            else:
+                ET.SubElement(case, "skipped", {"message": one_line(said)})
         yield case
 
 

@@ -39,7 +39,7 @@ def _write(told: Told, path: Path, root: Path) -> Path:
     width = width_of(path.stem)
     with style.house():
         figure, rows = figure_of_comparison.compared(
-            told.pairs, told.judgement, gated=bool(told.gate.rule), width=width
+            told.pairs, told.judgement, (told.a.asked, told.b.asked), gated=bool(told.gate.rule), width=width
         )
         content = _stamp(told, width, root)
         moment = str(content["b"]["last_record_utc"] or "no record")[:10]

@@ -31,7 +31,30 @@ _NAME, _TINY = 5.8, 5.2
 """Points of letters."""
 _MOST_NAME, _VALUE = 1.5, 0.34
 _LEGEND = 0.13
-_TICK_ORDER = (1, 0.5, 2, 0.8, 1.25, 0.2, 5, 0.1, 10, 0.9, 1.1, 0.01, 100, 0.05, 20, 0.02, 50, 0.001, 1000, 0.95, 1.05)
+_TICK_ORDER = (
+    1,
+    0.5,
+    2,
+    0.8,
+    1.25,
+    1.5,
+    0.2,
+    5,
+    0.1,
+    10,
+    0.9,
+    1.1,
+    0.01,
+    100,
+    0.05,
+    20,
+    0.02,
+    50,
+    0.001,
+    1000,
+    0.95,
+    1.05,
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +83,11 @@ class _Plot:
 
 
 def compared(
-    pairs: Sequence[Pair], judgement: Judgement, *, gated: bool, width: style.Width = "double"
+    pairs: Sequence[Pair], judgement: Judgement, sides: Sequence[str], *, gated: bool, width: style.Width = "double"
 ) -> tuple[Figure, int]:
     """The figure and how many rows it has, in the order of `pairs`; call inside `style.house()`.
 
+    sides : what A and B are, in words.
     gated : whether a threshold was asked for, which is then drawn, and regressions ringed.
     """
     shown = _worth_a_row(pairs)
@@ -77,7 +101,7 @@ def compared(
     notes = [f"… and {left_out} more points, which differ less than those shown"] if left_out else []
     if not pairs:
         notes = ["No point is ok in both: nothing is compared."]
-    return page(width, _blocks(shown, plot), _legend(shown, plot, width), notes), len(shown)
+    return page(width, _blocks(shown, plot), _legend(shown, plot, sides, width), notes), len(shown)
 
 
 def _worth_a_row(pairs: Sequence[Pair]) -> list[Pair]:
@@ -98,14 +122,20 @@ def _blocks(pairs: Sequence[Pair], plot: _Plot) -> list[Block]:
         groups.setdefault((pair.experiment, labels.factors(common)), []).append(pair)
     blocks = []
     for (experiment, title), members in groups.items():
-        called = names([_line(pair) for pair in members])
+        said = _names(members)
+        room = min(_MOST_NAME, max(style.length_of(text, _NAME) for text in said)) + 0.06
         for start in range(0, len(members), _IN_BLOCK):
-            rows = members[start : start + _IN_BLOCK]
-            said = [f"{called[_line(pair)]} · {labels.factor('message_bytes', pair.factors['message_bytes'])}"
-                    for pair in rows]  # fmt: skip
-            draw = partial(_draw, rows, said, plot)
+            part = slice(start, start + _IN_BLOCK)
+            rows = members[part]
+            draw = partial(_draw, rows, said[part], room, plot)
             blocks.append(Block(experiment, title, _ROW * len(rows) + _TICKS, _FOOT, draw))
     return blocks
+
+
+def _names(pairs: Sequence[Pair]) -> list[str]:
+    called = names([_line(pair) for pair in pairs])
+    sizes = [labels.factor("message_bytes", pair.factors["message_bytes"]) for pair in pairs]
+    return [f"{called[_line(pair)]} · {size}" for pair, size in zip(pairs, sizes, strict=True)]
 
 
 def _line(pair: Pair) -> tuple[str, ...]:
@@ -113,9 +143,16 @@ def _line(pair: Pair) -> tuple[str, ...]:
 
 
 def _draw(
-    rows: Sequence[Pair], said: Sequence[str], plot: _Plot, figure: Figure, left: float, top: float, last: bool
+    rows: Sequence[Pair],
+    said: Sequence[str],
+    name: float,
+    plot: _Plot,
+    figure: Figure,
+    left: float,
+    top: float,
+    last: bool,
 ) -> None:
-    name = min(_MOST_NAME, max(style.length_of(text, _NAME) for text in said)) + 0.06
+    """`name`: inches that names have at the left."""
     room = WIDTH - name - _VALUE
     axes = style.axes_at(figure, left + name, top, room, _ROW * len(rows))
     axes.set(xscale="log", xlim=plot.limits, ylim=(len(rows), 0))
@@ -164,9 +201,10 @@ def _ticks(axes: Axes, limits: tuple[float, float], inches: float) -> None:
     axes.tick_params(axis="x", length=2, pad=1.5)
 
 
-def _legend(shown: Sequence[Pair], plot: _Plot, width: style.Width) -> Head:
+def _legend(shown: Sequence[Pair], plot: _Plot, sides: Sequence[str], width: style.Width) -> Head:
     seen = {pair.verdict for pair in shown}
-    entries = [f"{_GLYPHS[verdict]} B {_said(verdict)}" for verdict in _LOOKS if verdict in seen]
+    entries = [f"{side}: {name}" for side, name in zip("AB", sides, strict=True)]
+    entries += [f"{_GLYPHS[verdict]} B {_said(verdict)}" for verdict in _LOOKS if verdict in seen]
     entries += ["bars: limits of 95 %"]
     if plot.threshold:
         entries += [f"dashed: {1 + plot.threshold:g}"]
