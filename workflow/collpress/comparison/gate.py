@@ -52,8 +52,8 @@ class Gate:
         if found:
             worst = found[0].pair
             raise RegressionError(
-                f"{len(found)} of {len(judgement.judged)} points are regressions ({self.rule}); the worst: "
-                f"{point(worst.experiment, worst.factors)}: {ratio_words(worst)}{also}",
+                f"{len(found)} of {len(judgement.judged)} points are regressions ({self.rule}, {comparison.metric}); "
+                f"the worst: {point(worst.experiment, worst.factors)}: {ratio_words(worst)}{also}",
                 where=where,
             )
         if missing:
