@@ -45,6 +45,23 @@ def test_of_several_points_that_agree_in_all_else_none_is_taken() -> None:
     assert [match.rivals for match in found] == [2, 1, 1]
 
 
+def test_where_only_one_side_knows_a_factor_the_id_says_which_point_was_asked_for() -> None:
+    new = [entry("e", "1f", size=8, wrap="none"), entry("e", "2e", size=8, wrap="mirror")]
+    for experiment in ("e", "renamed"):
+        found = matches([entry(experiment, "1f", size=8)], new)
+        assert [match.b for match in found if not alone(match)] == new[:1]
+
+
+def test_an_id_that_two_experiments_have_is_told_apart_by_the_experiment() -> None:
+    old = [entry(experiment, "1f", size=8) for experiment in ("one", "two")]
+    new = [
+        entry(experiment, identity, size=8, wrap=wrap)
+        for experiment in ("one", "two")
+        for identity, wrap in (("1f", "none"), ("2e", "mirror"))
+    ]
+    assert [(m.a, m.b) for m in matches(old, new) if not alone(m)] == [(old[0], new[0]), (old[1], new[2])]
+
+
 def test_a_point_twice_in_a_campaign_stays_within_its_experiment() -> None:
     a = [entry("one", "1f", size=8), entry("two", "1f", size=8)]
     b = [entry("two", "1f", size=8), entry("three", "1f", size=8)]

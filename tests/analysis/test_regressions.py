@@ -91,6 +91,26 @@ def test_the_threshold_is_tested_and_not_only_the_ratio_compared_with_it() -> No
     assert slow_points(apart, 0.25) == set()
 
 
+def test_a_difference_that_only_the_limits_show_is_none() -> None:
+    """The limits leave out 1, a one-sided rank test would say 2.7 %, the two-sided one says 5.3 %."""
+    a, b = [0.9, 0.96, 0.97, 0.98, 1.0, 1.02, 1.03], [0.89, 1.01, 1.04, 1.09, 1.13, 1.15, 1.18]
+    comparison = compare(side(np.array([a])), side(np.array([b])))
+    (pair,) = comparison.pairs
+    assert (pair.ratio.shown, pair.verdict) == ("greater", "no difference shown")
+    assert pair.p == pytest.approx(0.05303, abs=1e-5)
+    assert judgement(comparison).judged[0].q <= RATE
+    assert slow_points(comparison, 0.0) == set()
+
+
+def test_a_regression_beyond_the_threshold_that_only_the_ranks_show_is_none() -> None:
+    """Ranks against 1.05 times A: 4.8 %; but the limits of the ratio begin at 1.01."""
+    a, b = [0.89, 0.92, 0.94, 0.96, 1.0], [0.95, 1.06, 1.19, 1.2, 1.21]
+    comparison = compare(side(np.array([a])), side(np.array([b])))
+    assert (comparison.pairs[0].verdict, comparison.pairs[0].ratio.value > 1.05) == ("slower", True)
+    assert judgement(comparison, 0.05).judged[0].q <= RATE
+    assert slow_points(comparison, 0.05) == set()
+
+
 def test_the_probabilities_of_a_hand_made_case() -> None:
     """All of B above 1.05 times all of A, and then not: one of C(14, 7) orders, and one-sided."""
     (judged,) = judgement(compare(side(BASE[None]), side(1.2 * BASE[None])), 0.05).judged
