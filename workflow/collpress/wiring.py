@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,16 @@ class Wiring:
     def card_sources(self) -> list[str]:
         """The modules that a card depends on: editing one makes the cards anew, and nothing else."""
         return [os.path.relpath(path) for path in card_sources()]
+
+    def card_labels(self, what: str) -> Callable[..., dict[str, str]]:
+        """What a report says beside a file of a card; asked of Snakemake only when the card is there."""
+
+        def labels(wildcards: Any, output: Any) -> dict[str, str]:
+            synthetic = json.loads(Path(output.numbers).read_text(encoding="utf-8"))["synthetic"]
+            data = "synthetic" if synthetic else "not synthetic"
+            return {"dataset": str(wildcards.dataset), "data": data, "shown": what}
+
+        return labels
 
     def without_arguments(self) -> str:
         """The datasets that could not be had, as quoted arguments of `collpress inventory`."""
