@@ -275,7 +275,7 @@ def test_list_and_info_print_json_and_text(world: World, capsys: pytest.CaptureF
     assert _run(world, "list") == 0
     assert _run(world, "info", THETA) == 0
     text = capsys.readouterr().out
-    assert "2 x 3 x 4 x 5         prepared" in text
+    assert "2 x 3 x 4 x 5  prepared" in text
     assert "nobody" in text
 
 

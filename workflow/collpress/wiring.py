@@ -58,7 +58,8 @@ class Wiring:
 
     def datasets(self) -> list[str]:
         """Sidecars of the datasets that the campaign uses."""
-        needed = (self._registry[name].public_id for name in datasets_needed(self._campaign, self._registry))
+        public = {name: entry.public_id for name, entry in self._registry.items()}
+        needed = (public[name] for name in datasets_needed(self._campaign, self._registry, public))
         return [str(dataset_file(name).with_suffix(".json")) for name in needed if name not in self._without]
 
     def cards(self) -> list[str]:

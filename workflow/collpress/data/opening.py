@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from collpress.data.bfloat16 import Values
-from collpress.data.formats import FORMATS, Format, InFormat, Tensors
+from collpress.data.formats import FORMATS, LARGEST, Format, InFormat, Tensors
 from collpress.data.readers import netcdf, npy, pp, pt, raw
 from collpress.data.readers.stored import Stored, of_array
 from collpress.data.registry import Entry
 from collpress.errors import CollpressError
 
+_MENDING = {
+    "float64": "to have them rounded, register with --convert float32 (in an entry: convert: float32)",
+    **dict.fromkeys(
+        ("uint16", "int16"), "if they are bfloat16, register with --dtype bfloat16 (in an entry of npy: bits: bfloat16)"
+    ),
+}
 _KEPT = {"float32": "<f4", "bfloat16": "<u2"}
 
 
@@ -79,7 +86,8 @@ def _with_a_library(path: Path, source: InFormat) -> Stored:
 def missing_value(source: InFormat, stored: Stored) -> float | None:
     """What stands for "no data": as the registry says, else as the file says."""
     said = next((form.missing for form in _forms(source) if form.missing is not None), None)
-    return stored.missing if said is None else said
+    told = stored.missing if said is None else said
+    return told if told is None or abs(told) <= LARGEST or math.isnan(told) else None  # no float32 is beyond
 
 
 def kept(stored: Stored, source: InFormat, where: str) -> tuple[Values, str]:
@@ -104,7 +112,8 @@ def kept(stored: Stored, source: InFormat, where: str) -> tuple[Values, str]:
     raise CollpressError(
         f"the values are {stored.dtype}",
         where=where,
-        allowed="float32, bfloat16, float16 (widened exactly), float64 with convert: float32 (rounded)",
+        allowed="float32, bfloat16, float16 (widened exactly), float64 that may be rounded to float32",
+        fix=_MENDING.get(stored.dtype, ""),
     )
 
 

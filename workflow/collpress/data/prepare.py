@@ -53,7 +53,7 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     present = _present(entry, results)
     if present is not None:
         return present
-    require_room(values_path.parent, room_needed(entry, results))
+    require_room(results / "data", room_needed(entry, results))  # its own folder appears with it
     values, missing_value = _values(entry, results / "cache", access)
     if values.shape != entry.shape:
         raise CollpressError(
@@ -204,7 +204,7 @@ def described(entry: Entry, stored: Values, missing_value: float | None) -> Side
             "NaN or infinite",
             where=entry.id,
             allowed="none, where its entry does not say otherwise",
-            fix="choose other fields, or say missing: keep in its entry (dataset register --keep-missing)",
+            fix="choose other fields, or keep them: register with --keep-missing (in an entry: missing: keep)",
         )
     kept = values[usable] if count else values
     return _declared(entry).model_copy(

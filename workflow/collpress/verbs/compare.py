@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         )
     a, b = _cube(args.a), _cube(args.b)
     comparison = compare(a, b, args.metric)
-    warnings = [*_unlike(a, b), *differences(a, b)]
+    warnings = [*_unlike(a, b), *map(_rounded, differences(a, b))]
     if args.json:
         print(json.dumps(_document(args, a, b, comparison, warnings), ensure_ascii=False, allow_nan=False))
     else:
@@ -61,6 +62,15 @@ def _unlike(a: xr.DataTree, b: xr.DataTree) -> list[str]:
         return ["A and B are the same cube"]
     campaigns = [cube.attrs["campaign"] for cube in (a, b)]
     return [f"different campaigns: A is {campaigns[0]}, B is {campaigns[1]}"] if campaigns[0] != campaigns[1] else []
+
+
+def _rounded(text: str) -> str:
+    """Numbers in a text with at most four digits behind the point: what is left of them is noise of a division.
+
+    >>> _rounded("another at_most: A with 0.16666666666666666, B with 0.4")
+    'another at_most: A with 0.1667, B with 0.4'
+    """
+    return re.sub(r"\b[0-9]+\.[0-9]{5,}\b", lambda number: f"{float(number[0]):.4g}", text)
 
 
 def _cube(word: str) -> xr.DataTree:
@@ -163,7 +173,13 @@ def _tell_experiment(experiment: str, pairs: list[Pair]) -> None:
         times = [seconds(median) for median in (pair.a.median, pair.b.median) if median is not None]
         verdict = "unknown: too few launches" if pair.verdict == "unknown" else pair.verdict
         rows.append(
-            [*(str(pair.factors[name]) for name in varying), *times, f"{pair.ratio.value:.3g}", limits, verdict]
+            [
+                *(_factor(name, pair.factors[name]) for name in varying),
+                *times,
+                f"{pair.ratio.value:.3g}",
+                limits,
+                verdict,
+            ]
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     print(f"\n{experiment} ({fixed})")
@@ -182,7 +198,7 @@ def _tell_odd(comparison: Comparison) -> None:
         varying, fixed = _parted([odd.factors for odd in members])
         print(f"  {experiment}: A {a}; B {b} ({len(members)}: {fixed})")
         for odd in members[:FEW] if varying else []:
-            print("    " + ", ".join(f"{name} {odd.factors[name]}" for name in varying))
+            print("    " + ", ".join(f"{name} {_factor(name, odd.factors[name])}" for name in varying))
         if len(members) > FEW:
             print(f"    ... and {len(members) - FEW} more; --json has all")
 
@@ -195,8 +211,14 @@ def _told(side: Side) -> str:
 def _parted(points: list[dict[str, int | str]]) -> tuple[list[str], str]:
     """The factors in which points differ, and in words those in which they do not."""
     varying = [name for name in points[0] if len({point[name] for point in points}) > 1]
-    fixed = (f"{name} {value}" for name, value in points[0].items() if name not in varying)
+    fixed = (f"{name} {_factor(name, value)}" for name, value in points[0].items() if name not in varying)
     return varying, ", ".join(fixed)
+
+
+def _factor(name: str, value: int | str) -> str:
+    from collpress.analysis.sizes import iec
+
+    return iec(value) if name == "message_bytes" and isinstance(value, int) else str(value)
 
 
 def _tell_summary(comparison: Comparison) -> None:
