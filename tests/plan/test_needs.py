@@ -37,7 +37,7 @@ def test_a_private_dataset_may_be_called_by_its_public_id_where_it_is_registered
     assert datasets_needed(campaign, public, public) == ["lab/secret"]
     with pytest.raises(CollpressError, match='"private-0123abcd" is a private dataset of another machine') as error:
         datasets_needed(campaign, KNOWN)
-    assert error.value.where == "test.yaml:4: experiments.e.matrix.dataset[0]"
+    assert error.value.where == "test.yaml:4: experiments.e.matrix.dataset"
     assert "the sha256 of the values begins with 0123abcd" in error.value.fix
 
 
