@@ -1,6 +1,6 @@
 """From a registry entry to `<id>.bin` (little-endian, C order) and its sidecar `<id>.json`, checked by the registry.
 
-Nothing is ever repeated to fill a shape. `unique_bytes` in the sidecar is measured: see `unique_bytes`.
+Nothing is ever repeated to fill a shape. `unique_bytes` in the sidecar is measured: see `repetition`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collpress.data.llama.capture import captured
 from collpress.data.obtain import obtained
 from collpress.data.opening import together
 from collpress.data.registry import Entry
+from collpress.data.repetition import unique_bytes
 from collpress.data.sidecar import Missing, Sidecar
 from collpress.data.stock import room_needed
 from collpress.errors import CollpressError
@@ -128,30 +129,6 @@ def _check_fingerprint(entry: Entry, values: Values) -> None:
     if not fingerprint.check(entry.id, values):
         keep = f"collpress dataset fingerprint {entry.id} would keep these"
         print(f"{entry.id}: nothing to compare the values with; {keep}", file=sys.stderr)
-
-
-def unique_bytes(values: Values) -> int:
-    """Bytes before the values begin to repeat themselves as a whole.
-
-    The length of the shortest run of which the values are two or more copies (the last one may be cut), or all of their
-    bytes when there is none. Bit patterns are compared. It finds tiling; it says nothing about values that occur often.
-    """
-    bits = values.reshape(-1).view(np.uint16 if values.itemsize == 2 else np.uint32)
-    n = bits.size
-    # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
-    # gives the candidates.
-    extremes = (bits.max(), bits.min())
-    anchors = np.flatnonzero(bits == min(extremes, key=lambda extreme: np.count_nonzero(bits == extreme)))
-    for shift in (anchors[1:] - anchors[0]).tolist():
-        if shift <= n // 2 and _repeats(bits, shift):
-            return int(shift) * bits.itemsize
-    return int(values.nbytes)
-
-
-def _repeats(bits: Values, shift: int, piece: int = 1 << 14) -> bool:
-    later, earlier = bits[shift:], bits[: bits.size - shift]
-    starts = range(0, later.size, piece)
-    return all(np.array_equal(later[i : i + piece], earlier[i : i + piece]) for i in starts)
 
 
 def _present(entry: Entry, results: Path) -> Sidecar | None:
