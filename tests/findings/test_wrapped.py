@@ -62,7 +62,7 @@ def test_a_point_that_might_wrap_but_does_not_reach_the_end_of_its_data_is_not_c
     build_cube(directory, root=directory)
     write_findings(directory / "cube.nc", tmp_path / "findings.json", tmp_path / "findings.md")
     told = (tmp_path / "findings.md").read_text(encoding="utf-8")
-    assert "isabel/u, wrap mirror" in told
+    assert "isabel/u, 1 MiB, 4 ranks, wrap mirror" in told
     assert "wrapped" not in told.lower()
 
 

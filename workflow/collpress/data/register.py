@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -18,10 +18,10 @@ from pydantic import ValidationError
 
 from collpress.data.bfloat16 import numbers
 from collpress.data.formats import FILE_BYTES, FORMATS, InFormat, RawValues, stands_for_no_data
-from collpress.data.opening import kept, missing_value, opened
-from collpress.data.prepare import described
+from collpress.data.opening import kept, opened, together
 from collpress.data.readers.stored import Stored
 from collpress.data.registry import Entry, check_own, is_id, own_entries
+from collpress.data.tally import Tally
 from collpress.errors import CollpressError
 from collpress.files import sha256_of, write_atomically
 from collpress.spec.document import LARGEST_FILE, is_number, parse_document
@@ -106,14 +106,14 @@ def register(
     form = _form(paths, wish)
     _refuse_unprintable(wish.about)
     source = _source(form, paths, wish)
-    values, dtype, native, missing = _read(paths, source, wish)
+    shape, dtype, native = _look(paths, source, wish)
     parts = wish.parts or len(paths) > 1
     document: dict[str, Any] = {
         "title": f"{name}, registered by its user",
         "local": {"files": [_file(path) for path in paths], **source.model_dump(mode="json", exclude_none=True)},
         "dtype": dtype,
         "native_dtype": native,
-        "shape": list(values.shape),
+        "shape": list(shape),
         **({"ranks": "parts"} if parts else {}),
         "units": "unknown",
         **({"missing": "keep"} if wish.keep_missing else {}),
@@ -122,7 +122,7 @@ def register(
         **wish.about,
         "sha256": "0" * 64,
     }
-    document["sha256"] = described(_entry(name, document), values, missing).sha256
+    document["sha256"] = _sha256(paths, source, _entry(name, document))
     entry = _entry(name, document)
     twin = next((other for other in known.values() if other.public_id == entry.public_id), None)
     if twin is not None:
@@ -197,34 +197,40 @@ def _advice(form: str, path: Path) -> str:
     return f"say {option}; for example --key 'model.layers.0.*'" if form in ("safetensors", "pt") else f"say {option}"
 
 
-def _read(paths: list[Path], source: InFormat, wish: Wish) -> tuple[Any, str, str, float | None]:
-    """Values of all files, their dtype, the one in the files, and what stands for a missing value."""
-    many = len(paths) > 1
-    shapes, arrays, told = [], [], set()
-    missing = None
+def _look(paths: list[Path], source: InFormat, wish: Wish) -> tuple[tuple[int, ...], str, str]:
+    """The shape of all files together, their values' dtype, and the one in the files."""
+    shapes: list[tuple[int, ...]] = []
+    told = set()
     for path in paths:
         stored = opened(path, source, _shape(path, source.raw, wish))
         if source.raw is not None:
             _refuse_swapped(stored, source.raw, path)
-        if wish.shape is not None and stored.values.shape != wish.shape:
-            raise CollpressError(
-                f"the shape is {_text(stored.values.shape)}", where=str(path), allowed=_text(wish.shape)
-            )
+        shape = stored.values.shape
+        if wish.shape is not None and shape != wish.shape:
+            raise CollpressError(f"the shape is {_text(shape)}", where=str(path), allowed=_text(wish.shape))
         if not stored.values.size:
             raise CollpressError("there is no value in it", where=str(path), allowed="at least one")
-        values, dtype = kept(stored, source, str(path))
-        missing = missing_value(source, stored)
-        shapes.append(values.shape)
-        arrays.append(values)
-        told.add((dtype, stored.dtype))
-    for path, shape in zip(paths, shapes, strict=True):
-        if shape != shapes[0]:
+        if shapes and shape != shapes[0]:
             what = f"{paths[0]} has the shape {_text(shapes[0])}, {path} {_text(shape)}"
-            raise CollpressError(what, allowed="parts of one shape", fix="cut the longer ones, or register one by one")
+            fix = "cut the longer ones, or register one by one"
+            raise CollpressError(what, allowed="parts of one shape", fix=fix)
+        shapes.append(shape)
+        nothing = replace(stored, values=stored.values.reshape(-1)[:0])
+        told.add((kept(nothing, source, str(path))[1], stored.dtype))
     if len(told) > 1:
         raise CollpressError(f"the files hold {', '.join(sorted(native for _, native in told))}", allowed="one dtype")
     ((dtype, native),) = told
-    return np.stack(arrays) if many else arrays[0], dtype, native, missing
+    return ((len(paths), *shapes[0]) if len(paths) > 1 else shapes[0]), dtype, native
+
+
+def _sha256(paths: list[Path], source: InFormat, entry: Entry) -> str:
+    """Of the values as they will be prepared. Errors: some are missing, and nobody wants to keep them."""
+    values = together(paths, source, entry)
+    tally = Tally(entry, values.missing)
+    for piece in values():
+        tally.take(piece)
+    tally.refuse_missing()
+    return tally.sha256
 
 
 def _shape(path: Path, form: RawValues | None, wish: Wish) -> tuple[int, ...]:
