@@ -17,7 +17,7 @@ from collpress.data.access import Access
 from collpress.data.bfloat16 import Values, numbers
 from collpress.data.byte_order import refuse_out_of_range
 from collpress.data.generate import generate
-from collpress.data.llama.capture import captured
+from collpress.data.llama.capture import captured, forget, share
 from collpress.data.obtain import obtained
 from collpress.data.opening import Pieces, of_values, together
 from collpress.data.registry import Entry
@@ -58,13 +58,25 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     if present is not None:
         return present
     require_room(results / "data", room_needed(entry, results))
+    if entry.capture is not None and _damaged(values_path, sidecar_path):
+        forget(entry.capture, results / "cache", values_path)
     values = _values(entry, results / "cache", access)
     # Its own folder appears with it: what fails leaves none.
     with atomic(values_path, beside=results / "data") as file:
         made = _written(entry, values, file)
         _check(entry, made, sidecar_path, Path(file.name))
+    if entry.capture is not None:
+        share(entry.capture, results / "cache", values_path)
     made.write(sidecar_path)
     return made
+
+
+def _damaged(values_path: Path, sidecar_path: Path) -> bool:
+    """Whether there are values other than those that the sidecar beside them was written for."""
+    try:
+        return values_path.is_file() and sha256_of(values_path) != sidecar.read(sidecar_path).sha256
+    except CollpressError:
+        return False
 
 
 def _written(entry: Entry, values: Pieces, file: BinaryIO) -> Sidecar:
