@@ -248,13 +248,15 @@ def test_the_recorded_checksum_tells_a_changed_file(made: Callable[..., Entry], 
     entry, results = made("residual"), tmp_path / "results"
     prepare(entry, results)
     path = places(entry.id, results)[0]
-    content = bytearray(path.read_bytes())
+    whole = path.read_bytes()
+    content = bytearray(whole)
     content[5] ^= 1
     path.write_bytes(content)
     with pytest.raises(CollpressError, match="wrong checksum: expected sha256"):
         verify(entry, results)
     prepare(entry, results)  # the capture is the same file: it is made anew
     verify(entry, results)
+    assert path.read_bytes() == whole
 
 
 def test_a_capture_and_the_values_that_were_prepared_from_it_are_one_file(
