@@ -15,7 +15,7 @@ import yaml
 
 from collpress.layout import ROOT
 
-PARTS, VALUES = 24, 1_500_000
+PARTS, VALUES = 14, 2_500_000  # more in a file than is worked on at a time
 PROGRAM = """
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`unique_bytes`: exact for all values, and no more reading where values are few or nearly periodic."""
+"""Where values begin to repeat themselves: exact for all, and no more reading where they are few or nearly periodic."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collpress.data import repetition
-from collpress.data.repetition import shortest_run, unique_bytes
+from collpress.data.repetition import shortest_run
 
 N = 10 * repetition._PIECE + 321
 RANDOM = np.random.Generator(np.random.Philox(1))
 BITS = RANDOM.integers(0, 2, N).astype(np.float32)
+
+
+def unique_bytes(values: npt.NDArray[np.generic]) -> int:
+    """Of an array, as a sidecar has it."""
+    bits = values.reshape(-1).view(f"u{values.itemsize}")
+    return shortest_run(lambda start, stop: bits[start:stop], bits.size) * values.itemsize
 
 
 def test_copies_of_a_shorter_run_are_not_counted_as_unique() -> None:

@@ -1,4 +1,4 @@
-"""How many bytes values have before they repeat themselves as a whole: exact, in a time that grows with their number.
+"""Where values begin to repeat themselves as a whole: exact, in a time that grows with their number.
 
 The values are p-periodic if x[i + p] = x[i] for all i; p is at most half of their number, so that there are two copies
 (the last one may be cut). A period shows in the hash H(k) = Σ_{i<k} x[i] Bⁱ mod P, as H(n) − H(p) = Bᵖ H(n − p)
@@ -25,18 +25,13 @@ _P, _B = 2**31 - 1, 1_103_515_245
 """A Mersenne prime, and a base of the hash."""
 
 
-def unique_bytes(values: Values) -> int:
-    """Bytes before the values begin to repeat themselves as a whole: the length of the shortest run of which they are
-    two or more copies, or all of their bytes when there is none.
-
-    Bit patterns are compared. It finds tiling; it says nothing about values that occur often.
-    """
-    bits = values.reshape(-1).view(np.uint16 if values.itemsize == 2 else np.uint32)
-    return shortest_run(lambda start, stop: bits[start:stop], bits.size) * bits.itemsize
-
-
 def shortest_run(window: Window, n: int) -> int:
-    """The same in values, of n > 0 of them that are read by windows; no more than a few windows are held at a time."""
+    """How many of n > 0 values there are before they begin to repeat themselves as a whole: the length of the shortest
+    run of which they are two or more copies, or n when there is none.
+
+    Bit patterns are compared. It finds tiling; it says nothing about values that occur often. The values are read by
+    windows, of which no more than a few are held at a time.
+    """
     shifts = _where_the_rarer_extreme_returns(window, n)
     if shifts is None:
         shifts = _where_the_hash_agrees(window, n)
