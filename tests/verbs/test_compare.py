@@ -107,6 +107,21 @@ def test_points_stand_side_by_side_with_ratio_limits_and_a_word(
     assert "1 in both (library:default); 1 only in A, 1 only in B" in said
 
 
+def test_sizes_and_settings_are_said_as_people_say_them(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_cube(Path("large.nc"), "ring", SLOW)
+    tree = xr.open_datatree(path).load()
+    tree["tuning"] = tree["tuning"].to_dataset().assign_coords(message_bytes=np.array([8, 1 << 20]))
+    told = json.loads(str(tree.attrs["provenance"]))
+    told["measure"] = {"warmup": ["5"], "at_most": ["0.16666666666666666"]}
+    tree.attrs["provenance"] = json.dumps(told)
+    tree.to_netcdf("larger.nc", engine="netcdf4")
+    assert main(["compare", cubes[0], "larger.nc"]) == 0
+    said = capsys.readouterr()
+    assert "warning: measured with another at_most: A with nothing said, B with 0.1667\n" in said.err
+    assert "message_bytes 1 MiB" in said.out
+    assert "message_bytes 8 B" in said.out
+
+
 def test_json_says_the_same_and_holds_no_nan(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", *cubes, "--json", "--metric", "latency_p99"]) == 0
     document = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
