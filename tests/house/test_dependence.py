@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "workflow" / "collpress"
-LEAVES = {"errors", "fidelity", "files", "layout", "log", "printable", "usual"}
+LEAVES = {"collectives", "errors", "fidelity", "files", "layout", "log", "printable", "usual"}
 MAY_IMPORT = {
     "spec": set(),
     "data": {"spec"},
@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "analysis": set(),
     "cube": {"records", "analysis", "provenance"},
     "findings": {"analysis", "cube"},
+    "comparison": {"analysis", "cube", "figures", "provenance"},
     "figures": {"analysis", "cube", "provenance"},
     "cards": {"data", "figures", "provenance"},
     "doctor": {"spec", "plan", "execute", "provenance"},

@@ -31,6 +31,16 @@ def test_a_dataset_that_is_not_registered_is_an_error_with_its_line(write: Any) 
         datasets_needed(write("matrix: {dataset: sea/*}"), KNOWN)
 
 
+def test_a_private_dataset_may_be_called_by_its_public_id_where_it_is_registered(write: Any) -> None:
+    campaign = write("matrix: {dataset: private-0123abcd}")
+    public = {"lab/secret": "private-0123abcd", "weather/theta": "weather/theta"}
+    assert datasets_needed(campaign, public, public) == ["lab/secret"]
+    with pytest.raises(CollpressError, match='"private-0123abcd" is a private dataset of another machine') as error:
+        datasets_needed(campaign, KNOWN)
+    assert error.value.where == "test.yaml:4: experiments.e.matrix.dataset"
+    assert "the sha256 of the values begins with 0123abcd" in error.value.fix
+
+
 def test_plugin_directories_lie_beside_the_campaign(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     experiment = "{collective: allreduce, algorithm: 'library:*', message_bytes: 8, ranks: 2}"
@@ -69,6 +79,27 @@ def test_a_codec_or_algorithm_that_nothing_makes_is_a_mistake(tmp_path: Path) ->
     assert "rng" not in caught.value.what
     right = campaign_text(f"title: t\nexperiments: {{e: {{matrix: {matrix.replace('zpf', 'zfp')}}}}}\n")
     refuse_unknown_plugins(right, native)
+
+
+def test_an_algorithm_of_another_collective_is_a_mistake_with_the_names_that_exist(tmp_path: Path) -> None:
+    for source in ("collectives/bcast/tree.cpp", "collectives/bcast/chain.cpp", "collectives/reduce/tree.cpp"):
+        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / source).touch()
+
+    def campaign(collective: str, algorithm: str, defaults: str = "") -> Any:
+        matrix = f"{{collective: {collective}, message_bytes: 8, ranks: 2, algorithm: '{algorithm}'}}"
+        return campaign_text(f"title: t\n{defaults}experiments: {{e: {{matrix: {matrix}}}}}\n")
+
+    refuse_unknown_plugins(campaign("bcast", "reference:chain"), tmp_path)
+    refuse_unknown_plugins(campaign("[reduce, bcast]", "reference:chain"), tmp_path)
+    with pytest.raises(CollpressError, match='unknown algorithm "reference:chain"') as caught:
+        refuse_unknown_plugins(campaign("reduce", "reference:chain"), tmp_path)
+    assert caught.value.allowed == "reference:tree"
+    with pytest.raises(CollpressError) as caught:
+        refuse_unknown_plugins(
+            campaign("reduce", "reference:tree", "defaults: {algorithm: 'reference:no'}\n"), tmp_path
+        )
+    assert (caught.value.where, caught.value.allowed) == ("campaign.yaml:2: defaults.algorithm", "reference:tree")
 
 
 def test_a_campaigns_own_source_makes_a_name(tmp_path: Path) -> None:

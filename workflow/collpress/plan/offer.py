@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
+from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError
-from collpress.spec.collectives import COLLECTIVES
 
 RESERVED = frozenset({"bound", "bytes", "error_bound"})
 """Names that no metric may have: variables of a cube are `message_<metric>` and `<metric>_value`, and so are others."""
