@@ -18,7 +18,14 @@ from collpress.cube.build import build_cube
 from collpress.cube.file import open_cube
 from collpress.usual import USUAL
 
-OVERLAP = {"pure_s": 1e-3, "compute_s": 2e-3, "overlapped_s": 2.25e-3, "omb_percent": 75.0, "imb_percent": 37.5}
+OVERLAP = {
+    "iterations": 3,
+    "pure_s": 1e-3,
+    "compute_s": 2e-3,
+    "overlapped_s": 2.25e-3,
+    "omb_percent": 75.0,
+    "imb_percent": 37.5,
+}
 
 
 def group(campaign: Campaign, results: Path) -> xr.Dataset:

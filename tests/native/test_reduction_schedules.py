@@ -1,4 +1,4 @@
-"""Schedules of allreduce, reduce, reduce_scatter and barrier on 1 to 33 ranks, against the literature's steps and volumes."""
+"""Schedules of reductions and barriers on 1 to 33 ranks, against the literature's steps and volumes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,20 @@ MOST_RANKS = 33
 Call = dict[str, Any]
 
 ALGORITHMS = {
-    "allreduce": "linear recursive_doubling ring segmented_ring rabenseifner swing bine tree hierarchical".split(),
-    "reduce": "linear binomial bine_tree rabenseifner bine pipeline".split(),
-    "reduce_scatter": "ring recursive_halving pairwise butterfly bine".split(),
-    "barrier": "dissemination recursive_doubling tree".split(),
+    "allreduce": [
+        "linear",
+        "recursive_doubling",
+        "ring",
+        "segmented_ring",
+        "rabenseifner",
+        "swing",
+        "bine",
+        "tree",
+        "hierarchical",
+    ],
+    "reduce": ["linear", "binomial", "bine_tree", "rabenseifner", "bine", "pipeline"],
+    "reduce_scatter": ["ring", "recursive_halving", "pairwise", "butterfly", "bine"],
+    "barrier": ["dissemination", "recursive_doubling", "tree"],
 }
 ALL = [f"{collective}/{name}" for collective, names in ALGORITHMS.items() for name in names]
 
