@@ -26,7 +26,7 @@ namespace {
 using Mode = Options::Mode;
 
 constexpr std::int32_t most_ranks = std::numeric_limits<std::int32_t>::max();
-constexpr std::int32_t most_recorded_ranks = 4096; // each is a thread
+constexpr std::int32_t most_recorded_ranks = 4096; // each has a stack of its own
 constexpr std::size_t most_recorded_count = std::size_t{1} << 32;
 
 [[noreturn]] void fail(const std::string &problem) { throw UsageError("collpress-core: " + problem); }

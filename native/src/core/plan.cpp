@@ -14,7 +14,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 39> known_keys = {"key",
+constexpr std::array<std::string_view, 40> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -51,6 +51,7 @@ constexpr std::array<std::string_view, 39> known_keys = {"key",
                                                          "max_iterations",
                                                          "precision",
                                                          "at_most",
+                                                         "at_least",
                                                          "instrumented",
                                                          "metrics"};
 
@@ -321,6 +322,7 @@ PlanPoint read_point(const Line &line) {
     if (point.max_iterations < point.min_iterations) line.fail("max_iterations", "is below min_iterations");
     point.precision = line.positive("precision");
     point.at_most_s = line.positive("at_most");
+    if (line.has("at_least")) point.at_least_s = line.positive("at_least");
     point.instrumented = line.integer("instrumented");
     point.entries = line.entries();
     return point;

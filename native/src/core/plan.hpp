@@ -65,6 +65,7 @@ struct PlanPoint {
     std::size_t max_iterations = 1;
     double precision = 0;
     double at_most_s = 0;
+    double at_least_s = 0; // of measuring: half of it warming up
     std::size_t instrumented = 0;
     std::vector<std::string> metrics;                         // paths of their plugins
     std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record

@@ -268,7 +268,7 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
         .member("message_bytes", point.message_bytes)
         .member("total_bytes", report.total_bytes);
     write_optional(json, "unique_bytes", report.unique_bytes);
-    json.member("warmup", report.warmup);
+    json.member("warmup", report.warmup).member("measuring_s", report.measuring_s);
     write_times(json, report.time);
     write_phases(json, report.phases);
     write_overlap(json, report.overlap);

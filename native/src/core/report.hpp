@@ -53,6 +53,7 @@ struct PointReport {
     std::optional<std::size_t> unique_bytes; // of these, from different elements of a file
     std::optional<OverlapReport> overlap;
     std::size_t warmup = 0;
+    double measuring_s = 0; // warm-up, start synchronisation and timed iterations
     std::optional<TimeReport> time;
     std::optional<PhaseReport> phases;
     std::optional<SamplesEntry> trace; // what every rank did in the instrumented iterations

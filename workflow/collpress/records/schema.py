@@ -271,6 +271,7 @@ class Record(_Line):
     total_bytes: Count | None = None
     unique_bytes: Count | None = None
     warmup: Count | None = None
+    measuring_s: Seconds | None = None
     n: Count | None = None
     stop_reason: Literal["precision", "max_iterations", "time"] | None = None
     time_s: Times | None = None
