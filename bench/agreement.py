@@ -159,7 +159,6 @@ def main() -> int:
     else:
         print(table(rows))
         print(told(summary))
-        )
     return 0
 
 

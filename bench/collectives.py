@@ -137,7 +137,6 @@ def main() -> int:
     else:
         print(table(rows))
         print(told(summary))
-        )
     return 0
 
 

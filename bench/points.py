@@ -123,7 +123,6 @@ def main() -> int:
     else:
         print(table(rows))
         print(told(summary))
-        )
     return 0
 
 
