@@ -129,6 +129,6 @@ def _draw_shelf(figure: Figure, shelf: Shelf, top: float) -> None:
         top += _EXPERIMENT
     for i, (block, last) in enumerate(zip(shelf.blocks, shelf.last, strict=True)):
         left = _MARGIN + i * (style.DOUBLE - WIDTH - 2 * _MARGIN)
-        title = style.shortened(block.title, 6.3, WIDTH)
+        title = style.shortened(block.title, 6.3, 0.95 * WIDTH)  # as `wrapped`
         style.text_at(figure, left, top, title, fontsize=6.3, color=style.FAINT)
         block.draw(figure, left, top + _TITLE, last)

@@ -212,8 +212,8 @@ def _draw_bars(time: Axes, share: Axes, stack: Stack) -> None:
     time.yaxis.set_major_formatter(EngFormatter("s", sep=" "))
     time.yaxis.set_minor_locator(NullLocator())
     share.set_yticks([0, 50, 100])
-    time.set_ylabel("time", fontsize=6.5, labelpad=2)
-    share.set_ylabel("share of the time (%)", fontsize=6.5 if _height(share) > 0.9 else 5.5, labelpad=2)
+    time.set_ylabel("time", fontsize=6, labelpad=2)
+    share.set_ylabel("share (%)", fontsize=6, labelpad=2)
     for i, bar in enumerate(stack.bars):
         if bar.parts:
             _draw_bar(time, i, bar, stack.phases, 1.0)
@@ -266,10 +266,6 @@ def _ticks(bars: Sequence[Bar]) -> list[int]:
 
 def _size(bar: Bar) -> str:
     return iec(int(bar.point["message_bytes"]))
-
-
-def _height(axes: Axes) -> float:
-    return style.height_of(axes)
 
 
 def _key_rows(stack: Stack) -> list[list[tuple[float, int]]]:
