@@ -1,4 +1,4 @@
-"""Schedules of reductions and barriers on 1 to 33 ranks, against the steps and volumes of the literature."""
+"""Schedules of reductions and barriers on 1 to 33 ranks, against the literature's steps and volumes."""
 
 from __future__ import annotations
 
