@@ -94,7 +94,7 @@ class Effective(_Line):
     """
 
     algorithm: str | None
-    known_by: Literal["construction", "read back", "unverified"]
+    known_by: Literal["construction", "read back", "unverified", "traffic", "fingerprint", "consistent"]
     segment_bytes: Count | None
     abs_bound: Number | None
     fanout: Count | None = None
