@@ -243,15 +243,15 @@ def test_what_tools_say_becomes_one_message(output: str, where: str, what: str) 
 def test_what_the_library_really_ran_stands_in_each_record(project: dict[str, Any], tmp_path: Path) -> None:
     """Some are told from all others by their messages, some from most; of too few elements the library makes something else."""
     lines = [
-        {"collective": "allgather", "algorithm": "library:bruck"},
+        {"algorithm": "library:recursive_doubling"},
         {"algorithm": "library:ring"},
         {"algorithm": "library:ring", "message_bytes": "4"},
     ]
-    swept = sweep(_batch(lines, ranks=3), tmp_path)
+    swept = sweep(_batch(lines, ranks=4), tmp_path)
     first, second = (swept.journals.records[f"{n:032x}", 0].effective for n in (0, 1))
     assert first is not None
     assert second is not None
-    assert (first.known_by, first.consistent_with) == ("traffic", ["bruck"])
+    assert (first.known_by, first.consistent_with) == ("traffic", ["recursive_doubling"])
     assert (second.known_by, second.consistent_with) == ("consistent", ["ring", "segmented_ring"])
     status = swept.journals.status(f"{2:032x}", 2)
     assert status.status is Status.UNSUPPORTED
