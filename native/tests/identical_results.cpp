@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
         p2p.configure({sizeof(float), reduction_of(COLLPRESS_FLOAT32, COLLPRESS_SUM), &codec});
         const Buffer recv(bytes);
         p2p.run(algorithm, {data.data() + static_cast<std::size_t>(rank) * bytes, recv.data(), count, COLLPRESS_FLOAT32,
-                            COLLPRESS_SUM});
+                            COLLPRESS_SUM, 0, nullptr, 0, 0});
         const Buffer first(bytes);
         std::memcpy(first.data(), recv.data(), bytes);
         MPI_Bcast(first.data(), static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -150,6 +150,18 @@ class Core:
         compressed = {"algorithm": "compressed:ring", "plugin": plugin, "codec": codec, "codec_plugin": codec_plugin}
         return point(**{**compressed, **changes})
 
+    def schedule(self, plugin: Path, ranks: int, count: int, *options: object) -> dict[str, Any]:
+        """What an algorithm sends to whom in one call, without MPI."""
+        done = self.call("--schedule", plugin, "--ranks", ranks, "--count", count, *options)
+        assert done.returncode == 0, done.stderr
+        return strict_json(done.stdout)
+
+    def checked_calls(self, plugin: Path, ranks: int) -> list[dict[str, Any]]:
+        """The core's verdicts on calls of an algorithm on 1 rank, 2, ... up to `ranks`."""
+        done = self.call("--check", plugin, "--ranks", ranks)
+        assert done.returncode == 0, done.stderr
+        return list(strict_json(done.stdout)["calls"])
+
     def call(
         self, *arguments: object, address_space: int | None = None, **extra: str
     ) -> subprocess.CompletedProcess[str]:

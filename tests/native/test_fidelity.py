@@ -184,7 +184,7 @@ def test_a_wrong_result_keeps_its_fidelity_and_nobody_asking_gets_none(measured:
         ({"metrics": "a.so"}, "only data=file has a fidelity"),
         (
             {"metrics": "a.so", "data": "file", "data_path": "x", "data_elements": 64, "dtype": "int32"},
-            "only floating-point values have a fidelity",
+            "only float32 and float64 values have a fidelity",
         ),
         ({"metrics": "a.so\nb/a.so", "data": "file", "data_path": "x", "data_elements": 64}, 'two are called "a"'),
         ({"metrics": "a.so\n", "data": "file", "data_path": "x", "data_elements": 64}, "an empty path"),

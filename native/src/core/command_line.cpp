@@ -14,13 +14,18 @@ const char *const usage_text =
     "                      [--samples FILE --samples-mode none|summary|per-rank|all]       under mpiexec\n"
     "       collpress-core --describe PLUGIN.so...          what plugins say about themselves, as JSON\n"
     "       collpress-core --offers                         what the MPI library offers, as JSON\n"
-    "       collpress-core --schedule PLUGIN.so --ranks P --count N    what an algorithm sends to whom, as JSON\n";
+    "       collpress-core --schedule PLUGIN.so --ranks P --count N [--root R] [--in-place] [--segment ELEMENTS]\n"
+    "                      [--fanout K] [--ranks-per-node N] [--imbalance none|linear|one-large|random]\n"
+    "                      [--imbalance-seed N]             what an algorithm sends to whom, as JSON\n"
+    "       collpress-core --check PLUGIN.so --ranks P      whether an algorithm is right, on 1 to P ranks, as JSON\n";
 
 namespace {
 
 using Mode = Options::Mode;
 
+constexpr std::int32_t most_ranks = std::numeric_limits<std::int32_t>::max();
 constexpr std::int32_t most_recorded_ranks = 4096; // each is a thread
+constexpr std::size_t most_recorded_count = std::size_t{1} << 32;
 
 [[noreturn]] void fail(const std::string &problem) { throw UsageError("collpress-core: " + problem); }
 
@@ -30,18 +35,19 @@ const std::vector<std::string_view> &options_of(Mode mode) {
          {"--plan", "--journal", "--launch", "--attempt", "--seed", "--ranks", "--samples", "--samples-mode"}},
         {Mode::describe, {"--describe"}},
         {Mode::offers, {"--offers"}},
-        {Mode::schedule, {"--schedule", "--ranks", "--count"}},
-        {Mode::help, {"--plan", "--describe", "--offers", "--schedule", "--help"}},
+        {Mode::schedule,
+         {"--schedule", "--ranks", "--count", "--root", "--in-place", "--segment", "--fanout", "--ranks-per-node",
+          "--imbalance", "--imbalance-seed"}},
+        {Mode::check, {"--check", "--ranks"}},
+        {Mode::help, {"--plan", "--describe", "--offers", "--schedule", "--check", "--help"}},
     };
     return known.at(mode);
 }
 
 Mode mode_of(const std::vector<std::string> &arguments) {
-    const std::map<std::string_view, Mode> modes = {{"--plan", Mode::measure},
-                                                    {"--describe", Mode::describe},
-                                                    {"--offers", Mode::offers},
-                                                    {"--schedule", Mode::schedule},
-                                                    {"--help", Mode::help}};
+    const std::map<std::string_view, Mode> modes = {{"--plan", Mode::measure},  {"--describe", Mode::describe},
+                                                    {"--offers", Mode::offers}, {"--schedule", Mode::schedule},
+                                                    {"--check", Mode::check},   {"--help", Mode::help}};
     for (const std::string &argument : arguments) {
         if (const auto mode = modes.find(argument); mode != modes.end()) return mode->second;
     }
@@ -61,12 +67,12 @@ Integer integer(const std::string &option, const std::string &text, Integer leas
     return value;
 }
 
-SamplesMode samples_mode(const std::string &text) {
-    const std::vector<std::string_view> names = {"none", "summary", "per-rank", "all"};
+// The position of one of the names.
+std::size_t choice(const std::string &option, const std::string &text, const std::vector<std::string_view> &names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == text) return static_cast<SamplesMode>(i);
+        if (names[i] == text) return i;
     }
-    fail("--samples-mode: unknown value \"" + text + "\"" + did_you_mean(text, names) + "; known: " + joined(names));
+    fail(option + ": unknown value \"" + text + "\"" + did_you_mean(text, names) + "; known: " + joined(names));
 }
 
 class Reader {
@@ -80,7 +86,8 @@ class Reader {
                 continue;
             }
             check_known(option);
-            if (option == "--help" || option == "--offers" || option == "--describe") continue;
+            if (option == "--in-place") options_.call.in_place = true;
+            if (has_no_value(option)) continue;
             if (++i == arguments.size()) fail(option + ": a value is missing");
             set(option, arguments[i]);
         }
@@ -96,15 +103,17 @@ class Reader {
         if (options_.mode == Mode::schedule) require({"--ranks", "--count"});
         if (options_.mode == Mode::describe && options_.plugins.empty())
             fail("--describe: at least one plugin is needed");
-        if (options_.mode == Mode::schedule && options_.ranks > most_recorded_ranks) {
-            fail("--ranks: at most " + std::to_string(most_recorded_ranks) + " for --schedule");
-        }
+        if (options_.mode == Mode::check) require({"--ranks"});
         if (options_.samples_mode != SamplesMode::none && options_.samples.empty())
             fail("--samples-mode needs --samples FILE");
         return options_;
     }
 
   private:
+    static bool has_no_value(const std::string &option) {
+        return option == "--help" || option == "--offers" || option == "--describe" || option == "--in-place";
+    }
+
     void check_known(const std::string &option) {
         const auto &known = options_of(options_.mode);
         bool is_known = false;
@@ -126,16 +135,38 @@ class Reader {
             options_.attempt = integer<std::int64_t>(option, value, 0, most);
         else if (option == "--seed")
             options_.seed = integer<std::uint64_t>(option, value, 0, std::numeric_limits<std::uint64_t>::max());
-        else if (option == "--ranks")
-            options_.ranks = integer<std::int32_t>(option, value, 1, std::numeric_limits<std::int32_t>::max());
         else if (option == "--samples")
             options_.samples = value;
         else if (option == "--samples-mode")
-            options_.samples_mode = samples_mode(value);
-        else if (option == "--schedule")
+            options_.samples_mode =
+                static_cast<SamplesMode>(choice(option, value, {"none", "summary", "per-rank", "all"}));
+        else if (option == "--schedule" || option == "--check")
             options_.plugins = {value};
+        else if (option == "--ranks" && options_.mode == Mode::measure)
+            options_.ranks = integer<std::int32_t>(option, value, 1, most_ranks);
+        else
+            set_call(option, value);
+    }
+
+    void set_call(const std::string &option, const std::string &value) {
+        ScheduledCall &call = options_.call;
+        if (option == "--ranks")
+            call.ranks = integer<std::int32_t>(option, value, 1, most_recorded_ranks);
         else if (option == "--count")
-            options_.count = integer<std::size_t>(option, value, 0, std::size_t{1} << 32);
+            call.count = integer<std::size_t>(option, value, 0, most_recorded_count);
+        else if (option == "--root")
+            call.root = integer<std::int32_t>(option, value, 0, most_recorded_ranks - 1);
+        else if (option == "--segment")
+            call.segment_elements = integer<std::size_t>(option, value, 1, most_recorded_count);
+        else if (option == "--fanout")
+            call.fanout = integer<std::int32_t>(option, value, 1, most_ranks);
+        else if (option == "--ranks-per-node")
+            call.ranks_per_node = integer<std::int32_t>(option, value, 1, most_ranks);
+        else if (option == "--imbalance")
+            call.imbalance =
+                static_cast<Imbalance>(choice(option, value, {imbalance_names.begin(), imbalance_names.end()}));
+        else if (option == "--imbalance-seed")
+            call.imbalance_seed = integer<std::uint64_t>(option, value, 0, std::numeric_limits<std::uint64_t>::max());
     }
 
     Options options_;

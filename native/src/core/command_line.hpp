@@ -2,6 +2,7 @@
 #pragma once
 
 #include "measure/samples.hpp"
+#include "p2p/schedule.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +13,10 @@
 namespace collpress {
 
 struct Options {
-    enum class Mode { measure, describe, offers, schedule, help };
+    enum class Mode { measure, describe, offers, schedule, check, help };
 
     Mode mode = Mode::help;
-    std::vector<std::string> plugins; // --describe, --schedule
+    std::vector<std::string> plugins; // --describe, --schedule, --check
     std::string plan;
     std::string journal;
     std::int64_t launch = 0;
@@ -24,7 +25,7 @@ struct Options {
     std::int32_t ranks = 0;
     std::string samples;
     SamplesMode samples_mode = SamplesMode::none;
-    std::size_t count = 0; // --schedule
+    ScheduledCall call; // --schedule, all but the collective; --check, its ranks
 };
 
 class UsageError : public std::runtime_error {

@@ -6,7 +6,7 @@
 #include "core/launcher.hpp"
 #include "core/plan.hpp"
 #include "core/plugin.hpp"
-#include "p2p/recorder.hpp"
+#include "core/schedules.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -107,40 +107,6 @@ void print_offers(int *argc, char ***argv) {
     std::printf("%s\n", json.text().c_str());
 }
 
-void print_schedule(const Options &options) {
-    PluginCache cache;
-    const Plugin &plugin = cache.load(options.plugins.front());
-    const collpress_algorithm *algorithm = plugin.algorithm();
-    if (algorithm == nullptr)
-        throw PluginError("plugin " + options.plugins.front() + " is a " +
-                          cache.load(options.plugins.front()).kind_name() + "; only algorithms have schedules");
-    const Schedule schedule = record_schedule(*algorithm, options.ranks, options.count);
-    Json json;
-    json.begin_object().member("ranks", options.ranks).member("count", options.count).member("element_bytes", 4);
-    json.member("correct", schedule.fault.empty()).key("fault");
-    if (schedule.fault.empty())
-        json.null();
-    else
-        json.value(schedule.fault);
-    json.key("operations").begin_array();
-    for (std::size_t rank = 0; rank < schedule.by_rank.size(); ++rank) {
-        for (const ScheduledOperation &operation : schedule.by_rank[rank]) {
-            json.begin_object()
-                .member("rank", rank)
-                .member("step", operation.step)
-                .member("kind", operation_name(operation.kind));
-            json.key("peer");
-            if (operation.peer < 0)
-                json.null();
-            else
-                json.value(operation.peer);
-            json.member("bytes", operation.bytes).end_object();
-        }
-    }
-    json.end_array().end_object();
-    std::printf("%s\n", json.text().c_str());
-}
-
 int run(const Options &options, int *argc, char ***argv) {
     switch (options.mode) {
     case Options::Mode::help:
@@ -154,6 +120,9 @@ int run(const Options &options, int *argc, char ***argv) {
         return 0;
     case Options::Mode::schedule:
         print_schedule(options);
+        return 0;
+    case Options::Mode::check:
+        print_check(options);
         return 0;
     case Options::Mode::measure:
         return measure(options, argc, argv);

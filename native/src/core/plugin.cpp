@@ -86,7 +86,8 @@ void check_complete(const std::string &path, const Plugin &plugin) {
         if (!present) throw PluginError("plugin " + path + " lacks " + what);
     };
     if (const collpress_algorithm *algorithm = plugin.algorithm(); algorithm != nullptr) {
-        require(algorithm->collective != nullptr, "the name of its collective");
+        require(algorithm->collective != nullptr && collective_of(algorithm->collective).has_value(),
+                "the name of a collective that exists");
         require(algorithm->run != nullptr, "run()");
         require(algorithm->compresses == 0 || algorithm->error_bound != nullptr,
                 "error_bound(), which an algorithm that compresses needs");
@@ -115,7 +116,10 @@ void describe(Json &json, const Plugin &plugin) {
             .member("compresses", algorithm->compresses != 0)
             .member("min_ranks", algorithm->min_ranks)
             .member("power_of_two_ranks", algorithm->power_of_two_ranks != 0)
-            .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0);
+            .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0)
+            .member("in_place", algorithm->in_place != 0)
+            .member("segments", algorithm->segments != 0)
+            .member("least_fanout", algorithm->least_fanout);
     }
     if (const collpress_codec *codec = plugin.codec(); codec != nullptr) {
         json.key("dtypes").begin_array();

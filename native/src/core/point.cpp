@@ -207,7 +207,7 @@ class PointRun {
             }
             codec_ = std::make_unique<CodecContext>(codec, point_.codec, config);
             if (codec->max_bytes(codec_->get(), exchange().largest_contribution()) > MpiP2p::largest_message) {
-                decline("may make messages of more than 2^31-1 bytes");
+                decline("may make streams of more than 2^30 bytes");
             }
             const DeclaredError declared(*codec_, config.abs_bound);
             codec_bound_ = algorithm_->error_bound(session_.size, point_.op, range.magnitude(),

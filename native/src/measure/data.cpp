@@ -95,7 +95,8 @@ std::size_t unique_bytes(const PlanPoint &point, const Exchange &exchange) {
 }
 
 DataSource::DataSource(const PlanPoint &point, Exchange exchange, const MappedFile *file)
-    : dtype_(point.dtype), exchange_(std::move(exchange)), file_(file), factors_(point.op == COLLPRESS_PROD) {
+    : dtype_(point.dtype), exchange_(std::move(exchange)), file_(file),
+      divisor_(pattern_divisor(point.dtype.id, exchange_.ranks())), factors_(point.op == COLLPRESS_PROD) {
     if (file == nullptr) return;
     layout_ = Layout(point, exchange_);
     widens_ = point.data_bfloat16 && point.dtype.id != COLLPRESS_BFLOAT16;

@@ -40,6 +40,14 @@ class DataCache {
     std::map<std::string, MappedFile> files_;
 };
 
+// What the pattern is divided by so that sums over `ranks` ranks stay within the integer type: beyond, MPI leaves open
+// what comes out, and Open MPI 5 indeed saturates some sums of int8 and lets others wrap around.
+inline std::int32_t pattern_divisor(collpress_dtype dtype, std::size_t ranks) {
+    if (dtype != COLLPRESS_INT8 && dtype != COLLPRESS_INT16) return 1;
+    const std::size_t largest = dtype == COLLPRESS_INT8 ? 127 : 32767;
+    return static_cast<std::int32_t>((128 * ranks + largest - 1) / largest);
+}
+
 // Of the pattern for products, which would leave every dtype otherwise: mostly 1 and -1.
 inline std::int32_t factor_value(std::int32_t pattern) {
     constexpr std::array<std::int32_t, 8> factors = {1, -1, 1, -1, 2, 1, -1, 3};
@@ -127,7 +135,7 @@ class DataSource {
         if (file_ == nullptr) {
             for (std::size_t i = 0; i < length; ++i) {
                 const std::int32_t value = pattern_value(rank, first + i);
-                buffer[i] = number<T>(factors_ ? factor_value(value) : value);
+                buffer[i] = number<T>(factors_ ? factor_value(value) : value / divisor_);
             }
             return buffer;
         }
@@ -194,8 +202,9 @@ class DataSource {
     Exchange exchange_;
     const MappedFile *file_;
     Layout layout_;
-    bool factors_ = false; // the pattern's values are those for products
-    bool widens_ = false;  // the file holds bfloat16, the messages float32
+    std::int32_t divisor_ = 1; // of the pattern, where its sums would leave the dtype
+    bool factors_ = false;     // the pattern's values are those for products
+    bool widens_ = false;      // the file holds bfloat16, the messages float32
     bool perturbs_ = false;
     double amplitude_ = 0;
     std::uint64_t seed_ = 0;

@@ -1,4 +1,7 @@
 // Messages between threads that stand for ranks: sends and receives of a pair match in the order posted.
+//
+// What is sent is what the buffer holds when the send is posted, and it arrives when its receive is waited for: who
+// reads, or changes, a buffer before it may always finds out, whatever the threads' luck.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +19,31 @@
 
 namespace collpress {
 
-struct Message {
-    Message(const void *source, void *target, std::size_t length) : from(source), to(target), bytes(length) {}
+// Ranks whose calls happened before: those that a rank has heard of, itself included, through any chain of messages.
+class Acquaintance {
+  public:
+    Acquaintance() = default; // knows nobody, and learns nothing
+    Acquaintance(std::size_t ranks, std::size_t self) : words_((ranks + 63) / 64) {
+        words_[self / 64] |= std::uint64_t{1} << (self % 64);
+    }
 
-    const void *from;
-    void *to;
-    std::size_t bytes;
+    void learn(const Acquaintance &other) {
+        for (std::size_t i = 0; i < words_.size() && i < other.words_.size(); ++i) words_[i] |= other.words_[i];
+    }
+    bool knows(std::size_t rank) const { return (words_[rank / 64] >> (rank % 64) & 1U) != 0; }
+
+  private:
+    std::vector<std::uint64_t> words_;
+};
+
+struct Parcel {
+    std::vector<std::byte> content;
+    Acquaintance sender_knows;
+};
+
+struct Message {
+    std::size_t bytes = 0; // of a receive: its capacity until it is done
+    std::shared_ptr<const Parcel> parcel;
     bool done = false;
     std::condition_variable changed;
 };
@@ -31,9 +53,16 @@ class Mailboxes {
     explicit Mailboxes(std::int32_t ranks)
         : ranks_(ranks), pairs_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)), running_(ranks) {}
 
-    std::shared_ptr<Message> post_send(std::int32_t rank, std::int32_t to, const void *buffer, std::size_t bytes) {
+    std::shared_ptr<Message> post_send(std::int32_t rank, std::int32_t to, const void *buffer, std::size_t bytes,
+                                       const Acquaintance &knows) {
+        auto message = std::make_shared<Message>();
+        auto parcel = std::make_shared<Parcel>();
+        parcel->content.resize(bytes);
+        if (bytes != 0) std::memcpy(parcel->content.data(), buffer, bytes);
+        parcel->sender_knows = knows;
+        message->bytes = bytes;
+        message->parcel = std::move(parcel);
         const std::lock_guard lock(mutex_);
-        auto message = std::make_shared<Message>(buffer, nullptr, bytes);
         if (Pair *pair = pair_of(rank, to, rank, *message); pair != nullptr) {
             pair->sends.push_back(message);
             match(*pair);
@@ -41,9 +70,10 @@ class Mailboxes {
         return message;
     }
 
-    std::shared_ptr<Message> post_receive(std::int32_t rank, std::int32_t from, void *buffer, std::size_t capacity) {
+    std::shared_ptr<Message> post_receive(std::int32_t rank, std::int32_t from, std::size_t capacity) {
+        auto message = std::make_shared<Message>();
+        message->bytes = capacity;
         const std::lock_guard lock(mutex_);
-        auto message = std::make_shared<Message>(nullptr, buffer, capacity);
         if (Pair *pair = pair_of(from, rank, rank, *message); pair != nullptr) {
             pair->receives.push_back(message);
             match(*pair);
@@ -51,15 +81,21 @@ class Mailboxes {
         return message;
     }
 
-    // Bytes that moved. When every rank that still runs is waiting, all of them are let go.
-    std::size_t wait(Message &message) {
+    struct Completion {
+        std::size_t bytes = 0;                // that moved
+        std::shared_ptr<const Parcel> parcel; // null where nothing did
+    };
+
+    // When every rank that still runs is waiting, all of them are let go.
+    Completion wait(Message &message) {
         std::unique_lock lock(mutex_);
         if (!message.done && !stuck_) {
             waiting_.insert(&message);
             notice_deadlock();
             message.changed.wait(lock, [&] { return message.done || stuck_; });
         }
-        return message.done ? message.bytes : 0;
+        if (!message.done) return {};
+        return {message.bytes, std::move(message.parcel)};
     }
 
     void finish() {
@@ -78,12 +114,6 @@ class Mailboxes {
         return fault_;
     }
 
-    bool has_unmatched() const {
-        const std::lock_guard lock(mutex_);
-        return std::any_of(pairs_.begin(), pairs_.end(),
-                           [](const Pair &pair) { return !pair.sends.empty() || !pair.receives.empty(); });
-    }
-
   private:
     using Queue = std::deque<std::shared_ptr<Message>>;
     struct Pair {
@@ -91,14 +121,17 @@ class Mailboxes {
         Queue receives;
     };
 
-    // Null, with the message done and the fault kept, when a rank does not exist.
+    // Null, with the message done and the fault kept, when there can be no such message.
     Pair *pair_of(std::int32_t from, std::int32_t to, std::int32_t rank, Message &message) {
-        if (from >= 0 && to >= 0 && from < ranks_ && to < ranks_) {
+        const bool exist = from >= 0 && to >= 0 && from < ranks_ && to < ranks_;
+        if (exist && from != to) {
             return &pairs_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
                            static_cast<std::size_t>(to)];
         }
-        keep("rank " + std::to_string(rank) + " names a rank that does not exist");
+        keep("rank " + std::to_string(rank) +
+             (exist ? " sends to itself, or receives from itself" : " names a rank that does not exist"));
         message.bytes = 0;
+        message.parcel = nullptr;
         message.done = true;
         return nullptr;
     }
@@ -114,7 +147,7 @@ class Mailboxes {
     void deliver(Message &send, Message &receive) {
         if (send.bytes > receive.bytes) keep("a message is longer than its receive buffer");
         receive.bytes = std::min(send.bytes, receive.bytes);
-        if (receive.bytes != 0) std::memcpy(receive.to, send.from, receive.bytes);
+        receive.parcel = send.parcel;
         for (Message *message : {&send, &receive}) {
             message->done = true;
             waiting_.erase(message);

@@ -2,11 +2,14 @@
 median time.
 
 `algbw` and `busbw` mean what nccl-tests means by them. `message_bytes` is one rank's whole vector for allreduce,
-reduce, broadcast and reduce_scatter, and one block for allgather, gather, scatter and alltoall, as OMB has it; the
-total that nccl-tests divides is then `message_bytes` times the number of ranks.
+reduce, bcast and reduce_scatter, and one block for allgather, gather, scatter and alltoall (of allgatherv and
+alltoallv the mean one), as OMB has it; the total that nccl-tests divides is then `message_bytes` times the number of
+ranks. Both messages of a pingpong count, as its time is that of both ways; a barrier moves no bytes and has no rate.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import xarray as xr
 
@@ -14,14 +17,45 @@ _FORMULAS = {
     "allreduce": "2 (p - 1) / p",
     "reduce_scatter": "(p - 1) / p",
     "allgather": "(p - 1) / p",
+    "allgatherv": "(p - 1) / p",
     "alltoall": "(p - 1) / p",
+    "alltoallv": "(p - 1) / p",
     "gather": "(p - 1) / p",
     "scatter": "(p - 1) / p",
-    "broadcast": "1",
     "bcast": "1",
     "reduce": "1",
 }
-_PER_BLOCK = frozenset({"allgather", "gather", "scatter", "alltoall"})
+PER_BLOCK = frozenset({"allgather", "allgatherv", "gather", "scatter", "alltoall", "alltoallv"})
+"""Collectives whose message size is one block, not one rank's whole vector."""
+
+
+def operation_formula(collective: str) -> str:
+    """The bytes that `algbw` divides, as text; empty for a barrier, which has none."""
+    if collective == "barrier":
+        return ""
+    return {"pingpong": "2 message_bytes"}.get(
+        collective, "p message_bytes" if collective in PER_BLOCK else "message_bytes"
+    )
+
+
+def operation_bytes(collective: str, message_bytes: float, ranks: int) -> float:
+    """The number that `operation_formula` gives, NaN for a barrier.
+
+    >>> operation_bytes("allgather", 1000, 4), operation_bytes("pingpong", 1000, 2)
+    (4000.0, 2000.0)
+    """
+    factor = {"": float("nan"), "2 message_bytes": 2.0, "p message_bytes": float(ranks), "message_bytes": 1.0}
+    return message_bytes * factor[operation_formula(collective)]
+
+
+def contributed_bytes(collective: str, message_bytes: int, ranks: int) -> int:
+    """What all ranks together put into one call: `total_bytes` of a record.
+
+    >>> contributed_bytes("bcast", 1000, 4), contributed_bytes("alltoall", 1000, 4), contributed_bytes("reduce", 1000, 4)
+    (1000, 16000, 4000)
+    """
+    parts = {"bcast": 1, "barrier": 0, "pingpong": 2, "alltoall": ranks**2, "alltoallv": ranks**2}
+    return message_bytes * parts.get(collective, ranks)
 
 
 def busbw_formula(collective: str) -> str:
@@ -48,9 +82,9 @@ def busbw_factors(collective: xr.DataArray, ranks: xr.DataArray) -> xr.DataArray
 def algbw(
     time: xr.DataArray, collective: xr.DataArray, message_bytes: xr.DataArray, ranks: xr.DataArray
 ) -> xr.DataArray:
-    """Bytes of the whole operation over `time` (s), in byte/s; NaN where `time` is."""
-    blocks = _per_pair(collective, ranks, lambda c, p: float(p) if c in _PER_BLOCK else 1.0)
-    return (message_bytes * blocks / time).transpose(*time.dims)
+    """Bytes of the whole operation over `time` (s), in byte/s; NaN where `time` is, and for a barrier."""
+    per_byte = _per_pair(collective, ranks, lambda c, p: operation_bytes(c, 1.0, p))
+    return (message_bytes * per_byte / time).transpose(*time.dims)
 
 
 def busbw(
@@ -61,8 +95,7 @@ def busbw(
     return rate.transpose(*time.dims)
 
 
-def _per_pair(collective: xr.DataArray, ranks: xr.DataArray, function: object) -> xr.DataArray:
-    assert callable(function)
+def _per_pair(collective: xr.DataArray, ranks: xr.DataArray, function: Callable[[str, int], float]) -> xr.DataArray:
     result = xr.apply_ufunc(lambda c, p: function(str(c), int(p)), collective, ranks, vectorize=True)
     assert isinstance(result, xr.DataArray)
     return result.astype("float64")

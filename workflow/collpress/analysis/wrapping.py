@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
+from collpress.analysis.bandwidth import contributed_bytes
 from collpress.analysis.points import Point, points
 
 HOW = {
@@ -47,7 +48,8 @@ def wrapped(groups: Iterable[xr.Dataset]) -> list[Wrapped]:
             continue
         for point in points(group, ("unique_bytes",)):
             unique = point.numbers["unique_bytes"]
-            sent = int(point.factors["message_bytes"]) * int(point.factors["ranks"])
+            collective, size, ranks = (point.factors[name] for name in ("collective", "message_bytes", "ranks"))
+            sent = contributed_bytes(str(collective), int(size), int(ranks))
             if unique is not None and unique < sent:
                 key = str(point.factors["dataset"]), str(point.factors.get("wrap", "none"))
                 found.setdefault(key, []).append((unique / sent, point))

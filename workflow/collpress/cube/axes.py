@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from collpress.errors import CollpressError
+from collpress.usual import USUAL, unusual
 
 FACTORS = (
     "collective",
@@ -25,14 +26,16 @@ FACTORS = (
     "nodes",
     "wrap",
 )
-"""Every group has these dimensions, in this order, also where a factor has one label: selections always work."""
+"""Every group has these dimensions, in this order, also where a factor has one label: selections always work. Those of
+`USUAL` are dimensions where any point of the group has them otherwise.
+"""
 
 MAX_CELLS = 50_000_000
 MIN_FILL = 0.005
 SMALL_CELLS = 1_000_000
 """A cube of this size is harmless however empty it is."""
 
-_INTEGERS = {"message_bytes": np.int64, "ranks": np.int32, "nodes": np.int32}
+_INTEGERS = {"message_bytes": np.int64, "ranks": np.int32, "nodes": np.int32, "root": np.int32}
 _ABOUT: Mapping[str, dict[str, str]] = {
     "collective": {"long_name": "collective operation"},
     "algorithm": {
@@ -50,8 +53,8 @@ _ABOUT: Mapping[str, dict[str, str]] = {
     "message_bytes": {
         "long_name": "message size",
         "units": "byte",
-        "comment": "allreduce, reduce, bcast, reduce_scatter: one rank's whole vector; "
-        "allgather, gather, scatter, alltoall: one block",
+        "comment": "allreduce, reduce, reduce_scatter, bcast, pingpong: one rank's whole vector; allgather, gather, "
+        "scatter, alltoall: one block; allgatherv, alltoallv: the mean block; barrier: 0",
     },
     "ranks": {"long_name": "number of ranks", "units": "1"},
     "nodes": {"long_name": "number of nodes", "units": "1"},
@@ -59,6 +62,21 @@ _ABOUT: Mapping[str, dict[str, str]] = {
         "long_name": "how a dataset goes on behind its end",
         "comment": "none: not at all; mirror: backwards; perturb: again, changed a little; repeat: again",
     },
+    "root": {"long_name": "root of the operation", "units": "1", "comment": "0 where it has none"},
+    "buffers": {
+        "long_name": "where contributions lie",
+        "comment": "separate, or in-place: where the rank's result goes",
+    },
+    "call": {"long_name": "kind of call", "comment": "nonblocking: measured for its overlap with a computation"},
+    "imbalance": {"long_name": "how blocks differ in size", "comment": "message_bytes is the mean block"},
+    "segment_bytes": {
+        "long_name": "most bytes in one message of the algorithm, as requested",
+        "comment": "bytes, or default: the algorithm's own choice",
+    },
+    "fanout": {"long_name": "fan-out of the algorithm, as requested", "comment": "default: its own choice"},
+    "sync": {"long_name": "how ranks start an iteration together, as requested"},
+    "cache": {"long_name": "state of the buffers", "comment": "cold: they left the caches before each iteration"},
+    "alignment": {"long_name": "alignment of the buffers", "units": "byte"},
 }
 
 
@@ -88,19 +106,19 @@ def axes_of(
 ) -> Axes:
     """The axes that hold all points of an experiment.
 
-    `factors` has one mapping per point. A factor beyond `FACTORS` becomes a further axis behind them. Raises
+    `factors` has one mapping per point. A factor beyond `FACTORS` becomes a further axis behind them, one of `USUAL` only
+    where a point has it otherwise. Raises
     CollpressError for a cube that would explode (more than `max_cells` cells, launches counted) and for two points
     with equal factors.
     """
-    extra = sorted({name for point in factors for name in point} - set(FACTORS))
     labels = {
-        name: sorted({_plain(point[name]) for point in factors}, key=lambda v: _order(name, v))
-        for name in (*FACTORS, *extra)
+        name: sorted({_value(point, name) for point in factors}, key=lambda v: _order(name, v))
+        for name in (*FACTORS, *_further(factors))
     }
     sizes = {name: len(values) for name, values in labels.items()}
     _guard(experiment, sizes, len(factors), launches, max_cells)
     position = {name: {label: i for i, label in enumerate(values)} for name, values in labels.items()}
-    index = np.array([[position[name][_plain(point[name])] for name in labels] for point in factors], dtype=np.int64)
+    index = np.array([[position[name][_value(point, name)] for name in labels] for point in factors], dtype=np.int64)
     cell = np.ravel_multi_index(tuple(index.T), tuple(sizes.values())).astype(np.int64)
     unique, first, count = np.unique(cell, return_index=True, return_counts=True)
     if len(unique) < len(cell):
@@ -152,12 +170,24 @@ def _guard(experiment: str, sizes: Mapping[str, int], points: int, launches: int
     )
 
 
+def _further(factors: Sequence[Mapping[str, Any]]) -> list[str]:
+    otherwise = {name for point in factors for name in unusual(point)}
+    unknown = {name for point in factors for name in point} - {*FACTORS, *USUAL}
+    return [*(name for name in USUAL if name in otherwise), *sorted(unknown)]
+
+
+def _value(point: Mapping[str, Any], name: str) -> int | str:
+    return _plain(point.get(name, USUAL[name]) if name in USUAL else point[name])
+
+
 def _plain(value: Any) -> int | str:
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def _order(name: str, value: int | str) -> tuple[Any, ...]:
-    """Sort key of a label: numbers by size, `none` and the defaults first, the rest by name; mixed kinds never meet."""
+    """Sort key of a label: `none` and the defaults first, then numbers by size, the rest by name."""
+    if value == "default":
+        return (-1,)
     if isinstance(value, int):
         return (0, value, "")
     if name == "error_bound":
@@ -166,7 +196,7 @@ def _order(name: str, value: int | str) -> tuple[Any, ...]:
         kind = value.partition(":")[0]
         kinds = ("library", "reference", "compressed")
         return (1, kinds.index(kind) if kind in kinds else len(kinds), value != "library:default", value)
-    return (1, value not in ("none", "pattern"), value)
+    return (1, value not in ("none", "pattern", USUAL.get(name)), value)
 
 
 def _bound_value(text: str) -> float:

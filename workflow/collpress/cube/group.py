@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from collpress.analysis.bandwidth import algbw, busbw, busbw_formula
+from collpress.analysis.bandwidth import algbw, busbw, busbw_formula, operation_formula
 from collpress.analysis.statistics import coverage, median_over
 from collpress.cube.axes import Axes, axes_of, coordinates
 from collpress.cube.fidelity import fidelity, widest
 from collpress.cube.flags import KNOWN_BY, NOISY, STATUS, flag_attributes, safe_word, vocabulary
 from collpress.cube.measured import Measured, measured
 from collpress.cube.plan import BrokenMetric, PlannedMetric, PlannedPoint
-from collpress.cube.quantities import CELL, LAUNCH, PHASE, PHASES, Quantity
+from collpress.cube.quantities import CELL, LAUNCH, OVERLAP, PHASE, PHASES, Quantity
 from collpress.records import Journals
 
 Array = npt.NDArray[np.generic]
@@ -45,7 +45,8 @@ def group(
         **_identities(axes, points),
         **_verdicts(axes, rows),
         **_launches(axes, rows),
-        **_summaries(axes, rows, launches),
+        **_times(axes, rows, launches),
+        **_summaries(axes, rows, {**CELL, **OVERLAP} if "call" in axes.labels else CELL),
         **_phases(axes, rows),
     }
     faithful = fidelity(points, journals, launches, metrics, broken)
@@ -195,7 +196,7 @@ def _launches(axes: Axes, rows: Measured) -> dict[str, xr.DataArray]:
     return out
 
 
-def _summaries(axes: Axes, rows: Measured, launches: int) -> dict[str, xr.DataArray]:
+def _times(axes: Axes, rows: Measured, launches: int) -> dict[str, xr.DataArray]:
     ok = rows.status == STATUS["ok"]
     table = median_over(xr.DataArray(rows.values["latency_launch_median"], dims=["point", "launch"]))
     limits = _limits_text(launches)
@@ -219,7 +220,13 @@ def _summaries(axes: Axes, rows: Measured, launches: int) -> dict[str, xr.DataAr
     out["latency_median"].attrs["ancillary_variables"] = (
         "latency_ci_low latency_ci_high latency_ci_coverage n_ok n_iterations noisy status"
     )
-    for name, q in CELL.items():
+    return out
+
+
+def _summaries(axes: Axes, rows: Measured, quantities: Mapping[str, Quantity]) -> dict[str, xr.DataArray]:
+    ok = rows.status == STATUS["ok"]
+    out: dict[str, xr.DataArray] = {}
+    for name, q in quantities.items():
         keep = ok | (rows.status == STATUS["invalid"]) if q.evidence else ok
         values = np.where(keep, _over_launches(rows.values[name], q), np.nan)
         out[name] = _variable(
@@ -257,11 +264,13 @@ def _phases(axes: Axes, rows: Measured) -> dict[str, xr.DataArray]:
 def _add_bandwidths(dataset: xr.Dataset) -> None:
     """Rates and the compression ratio: quotients of medians, made last."""
     time, where = dataset["latency_median"], (dataset["collective"], dataset["message_bytes"], dataset["ranks"])
-    factors = "; ".join(f"{c}: {busbw_formula(c)}" for c in dataset["collective"].values.astype(str) if _has_factor(c))
+    collectives = dataset["collective"].values.astype(str).tolist()
+    factors = "; ".join(f"{c}: {busbw_formula(c)}" for c in collectives if _has_factor(c))
+    moved = "; ".join(f"{c}: {formula}" for c in collectives if (formula := operation_formula(c)))
     dataset["algbw"] = algbw(time, *where).assign_attrs(
         long_name="algorithm bandwidth",
         units="byte s-1",
-        comment="bytes of the operation / latency_median",
+        formula=f"bytes / latency_median; bytes of the operation on p ranks: {moved or 'none'}",
         ancillary_variables="status",
     )
     dataset["busbw"] = busbw(time, *where).assign_attrs(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from collpress.cube.flags import KNOWN_BY, STATUS, safe_word
 from collpress.cube.plan import PlannedPoint
-from collpress.cube.quantities import CELL, LAUNCH, PHASE, Quantity
+from collpress.cube.quantities import CELL, LAUNCH, OVERLAP, PHASE, Quantity
 from collpress.printable import one_line
 from collpress.records import Journals, Record, Status
 
@@ -32,7 +32,7 @@ class Measured:
     noisy: npt.NDArray[np.bool_]
     """(P, L)"""
     values: Mapping[str, Floats]
-    """(P, L) by the names of `LAUNCH`, `CELL` and `PHASE`"""
+    """(P, L) by the names of `LAUNCH`, `CELL`, `OVERLAP` and `PHASE`"""
     effective: list[str]
     """P words: the algorithm that ran, `unknown`, or `differs` between launches"""
     known_by: npt.NDArray[np.int8]
@@ -41,7 +41,7 @@ class Measured:
 
 def measured(points: Sequence[PlannedPoint], journals: Journals, launches: int) -> Measured:
     """Gather what the journals say of `points`; a planned point without a record is `not_run`."""
-    quantities: dict[str, Quantity] = {**LAUNCH, **CELL, **PHASE}
+    quantities: dict[str, Quantity] = {**LAUNCH, **CELL, **OVERLAP, **PHASE}
     shape = (len(points), launches)
     values = {name: np.full(shape, np.nan) for name in quantities}
     status = np.full(len(points), STATUS["not_run"], dtype=np.int8)

@@ -72,7 +72,7 @@ CELL: Mapping[str, Quantity] = {
         "minimum",
         "bytes of all ranks' messages that come from different elements of the dataset",
         "byte",
-        "less than ranks * message_bytes where data repeat themselves or are wrapped; NaN for pattern",
+        "less than all of them where data repeat themselves or are wrapped; NaN for pattern",
     ),
     "raw_bytes": Quantity(
         ("codec", "raw_bytes"), "median", "size of rank 0's message before compression", "byte", "NaN without a codec"
@@ -146,6 +146,37 @@ CELL: Mapping[str, Quantity] = {
     ),
 }
 """Summarised over launches."""
+
+OVERLAP: Mapping[str, Quantity] = {
+    "overlap_pure": Quantity(
+        ("overlap", "pure_s"), "median", "time of the nonblocking call and its wait alone", "s", "maximum over ranks"
+    ),
+    "overlap_compute": Quantity(
+        ("overlap", "compute_s"), "median", "time of the computation alone", "s", "maximum over ranks"
+    ),
+    "overlap_overlapped": Quantity(
+        ("overlap", "overlapped_s"),
+        "median",
+        "time of the nonblocking call, the computation and the wait together",
+        "s",
+        "maximum over ranks",
+    ),
+    "overlap_omb": Quantity(
+        ("overlap", "omb_percent"),
+        "median",
+        "overlap as OMB defines it",
+        "percent",
+        "100 max(0, 1 - (overlapped - compute) / pure)",
+    ),
+    "overlap_imb": Quantity(
+        ("overlap", "imb_percent"),
+        "median",
+        "overlap as IMB-NBC defines it",
+        "percent",
+        "100 (pure + compute - overlapped) / max(pure, compute), at least 0 and at most 100",
+    ),
+}
+"""As `CELL`, in groups that have a point with a nonblocking call; NaN for blocking ones."""
 
 PHASE: Mapping[str, Quantity] = {
     phase: Quantity(("phases_s", phase), "median", f"time in phase {phase}", "s") for phase in PHASES

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from collpress.analysis.sizes import iec
+from collpress.usual import unusual, words
 
 _NAMED = ("collective", "algorithm", "codec", "error_bound", "dataset", "wrap", "dtype", "op")
 
@@ -20,8 +21,9 @@ def label(factors: Mapping[str, Any]) -> str:
     if str(factors.get("algorithm")).startswith("compressed:") and factors.get("codec") == "none":
         kept.insert(2, "without codec")
     size, ranks, nodes = (factors.get(name) for name in ("message_bytes", "ranks", "nodes"))
-    said = [" ".join(kept), iec(size) if isinstance(size, int) else "", _count(ranks, "rank")]
-    return ", ".join(word for word in [*said, "" if nodes == 1 else _count(nodes, "node")] if word)
+    said = [" ".join(kept), iec(size) if isinstance(size, int) and size else "", _count(ranks, "rank")]
+    said += ["" if nodes == 1 else _count(nodes, "node"), *(words(n, v) for n, v in unusual(factors).items())]
+    return ", ".join(word for word in said if word)
 
 
 def _count(n: Any, noun: str) -> str:

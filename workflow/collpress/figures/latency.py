@@ -310,6 +310,12 @@ def _csv_row(experiment: str, point: Row, fastest: bool, names: list[str]) -> Ro
     return row | {n: point.get(n) for n in names} | {_UNITS.get(v, v): point[v] for v in _VARIABLES}
 
 
+def _meaning(points: list[Row]) -> str:
+    """What size and rate mean for the collectives that are there."""
+    collectives = list(dict.fromkeys(str(p["collective"]) for p in points))
+    return "".join(f"{said} " for said in (labels.sizes_said(collectives), labels.rates_said(collectives)) if said)
+
+
 def _caption(cube: xr.DataTree, points: list[Row]) -> str:
     missing = Counter(str(p["status"]) for p in points if p["status"] != "ok")
     told = ", ".join(f"{MARKS[s].glyph} {said(s)} {missing[s]}" for s in MARKS if missing[s])
@@ -324,6 +330,5 @@ def _caption(cube: xr.DataTree, points: list[Row]) -> str:
         "black: the library's default, the base case. Where messages are compressed, colour is the codec and the "
         "dash the error bound, and bandwidth counts uncompressed bytes. Rings: smallest median at a size, whether "
         "or not the limits separate it from the next; a bold name says at how many sizes. "
-        "Bus bandwidth = message bytes / time × 2 (p − 1) / p for allreduce on p ranks. "
-        f"{statistic(cube)} {sample_sizes(points)} {gaps}{machine(cube)}"
+        f"{_meaning(points)}{statistic(cube)} {sample_sizes(points)} {gaps}{machine(cube)}"
     )

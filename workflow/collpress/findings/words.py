@@ -11,6 +11,7 @@ from collpress.analysis.payoff import Rate
 from collpress.analysis.points import Factors, Point
 from collpress.analysis.ratios import Ratio
 from collpress.analysis.sizes import iec
+from collpress.usual import USUAL, words
 
 _USUAL = {
     "dataset": "pattern",
@@ -33,7 +34,8 @@ def place(factors: Factors) -> str:
     'allreduce, 4 KiB, 2 ranks, load 30'
     """
     what = ("algorithm", "codec", "error_bound")
-    return ", ".join(_factor(n, v) for n, v in factors.items() if n not in what and _USUAL.get(n) != v)
+    said = (_factor(n, v) for n, v in factors.items() if n not in what and _USUAL.get(n) != v)
+    return ", ".join(word for word in said if word)
 
 
 def subject(point: Point) -> str:
@@ -121,7 +123,9 @@ def count(n: int, noun: str) -> str:
 
 def _factor(name: str, value: str | int) -> str:
     if name == "message_bytes":
-        return iec(int(value))
+        return iec(int(value)) if int(value) else ""  # a barrier has none
+    if name in USUAL:
+        return words(name, value)
     if name in ("ranks", "nodes"):
         return count(int(value), name[:-1])
     if name == "wrap":

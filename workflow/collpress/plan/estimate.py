@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from collpress.plan.exchange import bytes_moved
 from collpress.plan.support import memory_per_rank
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import Value
@@ -50,11 +51,6 @@ def batch_seconds(points: int, measure: Measure) -> float:
 def batch_minutes(points: int, measure: Measure) -> int:
     """Minutes to ask a scheduler for: twice the longest time, because checks outside the timing take time too."""
     return max(5, math.ceil(2 * batch_seconds(points, measure) / 60))
-
-
-def bytes_moved(factors: Mapping[str, Value]) -> int:
-    """Least bytes that all ranks together send in one allreduce without compression: 2 (p - 1) messages."""
-    return 2 * (int(factors["ranks"]) - 1) * int(factors["message_bytes"])
 
 
 def cost(points: Iterable[Mapping[str, Value]], batches: int, measure: Measure) -> Cost:

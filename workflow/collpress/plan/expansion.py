@@ -14,6 +14,7 @@ from collpress.plan.identity import point_id
 from collpress.plan.offer import Dataset, Offer
 from collpress.plan.support import unsupported
 from collpress.spec.campaign import Campaign, Experiment
+from collpress.spec.collectives import idle
 from collpress.spec.expressions import Condition, parse_condition
 from collpress.spec.factors import DTYPES, FACTORS, Value, is_pattern
 from collpress.spec.mistakes import combined
@@ -135,11 +136,13 @@ class _Sweep:
         self.campaign, self.name, self.offer, self.datasets = campaign, name, offer, datasets
         self.experiment: Experiment = campaign.experiments[name]
         self.warnings: list[str] = []
+        self._names_of: dict[str, list[str]] = {}
         self.groups: dict[str, list[Row]] = {}
         paired = [z.given() for z in self.experiment.zip]
         crossed = self.experiment.matrix.given()
         own = set(crossed).union(*paired)
         defaults = {k: v for k, v in campaign.defaults.given().items() if k not in own}
+        self.asked = {k: v for given in (defaults, crossed, *paired) for k, v in given.items()}
         for factor, values in {**defaults, **crossed}.items():
             self.groups[factor] = [row for value in values for row in self._rows({factor: value})]
         for group in paired:
@@ -213,12 +216,32 @@ class _Sweep:
     def _combined(self) -> Iterator[dict[str, Value]]:
         for rows in product(*self.groups.values()):
             chosen: dict[str, Any] = {**self.rest, **{factor: value for row in rows for factor, value in row}}
-            yield self._without_idle_factors({name: chosen[name] for name in FACTORS})
+            if self._is_meant(str(chosen["collective"]), str(chosen["algorithm"])):
+                yield self._without_idle_factors({name: chosen[name] for name in FACTORS})
+
+    def _is_meant(self, collective: str, algorithm: str) -> bool:
+        """Whether a pattern stands for an algorithm in this collective too; one that is asked for by name always is."""
+        named = self.offer is None or algorithm in self.asked["algorithm"]
+        return named or algorithm in self._offered(collective)
+
+    def _offered(self, collective: str) -> list[str]:
+        if collective not in self._names_of:
+            self._names_of[collective] = self.offer.names(collective) if self.offer else []
+        return self._names_of[collective]
 
     def _without_idle_factors(self, factors: dict[str, Value]) -> dict[str, Value]:
-        """Factors that change nothing for this combination fall back to `none`; equal combinations then count once."""
-        if not str(factors["algorithm"]).startswith("compressed:"):
+        """Factors that change nothing for this combination fall back to what is usual; equal combinations then count
+        once.
+        """
+        collective, name = str(factors["collective"]), str(factors["algorithm"])
+        if not name.startswith("compressed:"):
             factors["codec"] = "none"
+        algorithm = self.offer.algorithm(collective, name) if self.offer else None
+        if algorithm is not None and not algorithm.segments:
+            factors["segment_bytes"] = "default"
+        if algorithm is not None and not algorithm.least_fanout:
+            factors["fanout"] = "default"
+        factors |= idle(collective)
         codec = self.offer.codec(str(factors["codec"])) if self.offer else None
         if factors["codec"] == "none" or (codec is not None and not codec.takes_bound):
             factors["error_bound"] = "none"
@@ -247,7 +270,7 @@ class _Sweep:
         if self.offer is None:
             return None
         return (
-            list(dict.fromkeys(a.name for a in self.offer.algorithms))
+            list(dict.fromkeys(name for c in self.asked["collective"] for name in self._offered(str(c))))
             if factor == "algorithm"
             else [c.name for c in self.offer.codecs]
         )
@@ -302,6 +325,9 @@ def _tell_unknown(result: Expansion, offer: Offer | None) -> None:
     result.at_least = len(runnable)
     if offer is not None:
         return
+    settings = [n for n in ("segment_bytes", "fanout") if any(p.factors[n] != "default" for p in runnable)]
+    if settings:
+        result.unknown.append(f"which algorithms heed {' and '.join(settings)} (all count as if they did)")
     patterns = sorted({str(v) for p in runnable for v in (p.factors["algorithm"], p.factors["codec"]) if is_pattern(v)})
     if patterns:
         result.unknown.append(f"what {', '.join(patterns)} stands for (each counts as one here)")
@@ -310,6 +336,7 @@ def _tell_unknown(result: Expansion, offer: Offer | None) -> None:
         result.unknown.append(
             f"which of the codecs {', '.join(bounded)} take an error bound (all count as if they did)"
         )
-        # A codec that takes none has one point where several bounds are asked for.
-        result.at_least = len({point_id(dict(p.factors) | {"error_bound": "none"}) for p in runnable})
+    # What takes none has one point where several bounds, segments or fan-outs are asked for.
+    none = {"error_bound": "none", "segment_bytes": "default", "fanout": "default"}
+    result.at_least = len({point_id(dict(p.factors) | none) for p in runnable})
     result.unknown.append("whether every algorithm, codec and dataset can do what is asked of it")

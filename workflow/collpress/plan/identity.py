@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collpress.plan import serving
+from collpress.plan import exchange, serving
 from collpress.plan.launch import Launch
 from collpress.plan.machine import Machine
 from collpress.plan.offer import Dataset, Metric, Offer
@@ -95,6 +95,8 @@ def point_key(
     codec = offer.codec(str(factors["codec"])) if compresses else None
     dataset = datasets.get(str(factors["dataset"]))
     used: dict[str, Any] = {"metrics": {m.name: m.sha256 for m in metrics}} if metrics else {}
+    if factors.get("imbalance") == "random":
+        used["imbalance_seed"] = exchange.SEED
     if dataset is not None:
         used |= serving.identity(factors, dataset)
     return digest(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from collpress.plan import serving
+from collpress.plan import exchange, serving
 from collpress.plan.offer import Dataset, Metric, Offer
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import Value
+from collpress.usual import unusual
 
 
 def plan_line(
@@ -36,6 +37,9 @@ def plan_line(
     if number:
         line["bound_value"] = number
     line |= {name: str(factors[name]) for name in ("dtype", "op", "message_bytes")}
+    line |= {name: str(value) for name, value in unusual(factors).items()}
+    if factors.get("imbalance") == "random":
+        line["imbalance_seed"] = str(exchange.SEED)
     dataset = datasets.get(str(factors["dataset"]))
     line |= {"data": "pattern"} if dataset is None else serving.entries(factors, dataset)
     line |= {name: str(getattr(measure, name)) for name in ("warmup", "min_iterations", "max_iterations")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -48,26 +48,51 @@ def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / 
     """CollpressError for each codec, metric and algorithm of ours that no source file makes, neither here nor in the
     campaign's own directories.
 
-    The library's algorithms are known only to the library: one that it lacks is `unsupported`.
+    An algorithm is known where any of the collectives has it that stand beside it. The library's algorithms are known
+    only to the library: one that it lacks is `unsupported`.
     """
     own = {p.stem for d in plugin_directories(campaign) for p in d.rglob("*") if p.suffix in (".cpp", ".c")}
     codecs = {"none", *own, *(p.stem for p in native.glob("codecs/*.cpp"))}
-    algorithms = {f"{kind}:{stem}" for kind in ("reference", "compressed") for stem in own}
-    for kind, folder in (("reference", "collectives"), ("compressed", "compressed")):
-        algorithms |= {f"{kind}:{p.stem}" for p in native.glob(f"{folder}/*/*.cpp")}
     metrics = own | {p.stem for p in native.glob("metrics/*.cpp")}
-    errors = []
-    for factor, known in (("codec", codecs), ("algorithm", algorithms), ("metric", metrics)):
-        asked = [(("metrics",), campaign.metrics)] if factor == "metric" else asked_for(campaign, factor)
-        for field, values in asked:
-            for position, value in enumerate(values):
-                name = str(value)
-                if not (name in known or name.startswith("library:") or is_pattern(name)):
-                    where, allowed = campaign.where(*field, position), ", ".join(sorted(known))
-                    hint = did_you_mean(name, known)
-                    errors.append(CollpressError(f'unknown {factor} "{name}"', where=where, allowed=allowed, fix=hint))
+    errors = _unknown(campaign, "metric", metrics, ("metrics",), campaign.metrics)
+    for field, values in asked_for(campaign, "codec"):
+        errors += _unknown(campaign, "codec", codecs, field, values)
+    for field, values in asked_for(campaign, "algorithm"):
+        known = {f"{kind}:{stem}" for kind in ("reference", "compressed") for stem in own}
+        for kind, folder in (("reference", "collectives"), ("compressed", "compressed")):
+            for collective in _collectives_beside(campaign, field):
+                known |= {f"{kind}:{p.stem}" for p in native.glob(f"{folder}/{collective}/*.cpp")}
+        errors += _unknown(campaign, "algorithm", known, field, values)
     if errors:
         raise combined(errors, str(campaign.path))
+
+
+def _unknown(
+    campaign: Campaign, noun: str, known: Collection[str], field: tuple[str | int, ...], values: Iterable[Value]
+) -> list[CollpressError]:
+    return [
+        CollpressError(
+            f'unknown {noun} "{name}"',
+            where=campaign.where(*field, position),
+            allowed=", ".join(sorted(known)),
+            fix=did_you_mean(name, known),
+        )
+        for position, name in enumerate(map(str, values))
+        if not (name in known or name.startswith("library:") or is_pattern(name))
+    ]
+
+
+def _collectives_beside(campaign: Campaign, field: tuple[str | int, ...]) -> list[str]:
+    """The collectives of the experiment that a field is in; those of all experiments for the defaults."""
+    if field[0] == "defaults":
+        experiments = list(campaign.experiments.values())
+    else:
+        experiments = [campaign.experiments[str(field[1])]]
+    found: set[str] = set()
+    for experiment in experiments:
+        own = [c for group in (experiment.matrix, *experiment.zip) for c in group.given().get("collective", ())]
+        found.update(map(str, own or campaign.defaults.given().get("collective", ())))
+    return sorted(found)
 
 
 def plugin_directories(campaign: Campaign) -> list[Path]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from collpress.errors import CollpressError
-from collpress.spec.factors import COLLECTIVES
+from collpress.spec.collectives import COLLECTIVES
 
 RESERVED = frozenset({"bound", "bytes", "error_bound"})
 """Names that no metric may have: variables of a cube are `message_<metric>` and `<metric>_value`, and so are others."""
@@ -16,7 +16,11 @@ RESERVED = frozenset({"bound", "bytes", "error_bound"})
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm of one collective; `name` carries its kind: `library:ring`, `reference:ring`, `compressed:ring`."""
+    """One algorithm of one collective; `name` carries its kind: `library:ring`, `reference:ring`, `compressed:ring`.
+
+    in_place, segments : whether it takes calls in place, and a size of its messages.
+    least_fanout : the smallest fan-out that it takes; 0 where it knows none.
+    """
 
     collective: str
     name: str
@@ -26,6 +30,9 @@ class Algorithm:
     count_at_least_ranks: bool = False
     path: str | None = None
     sha256: str | None = None
+    in_place: bool = False
+    segments: bool = False
+    least_fanout: int = 0
 
     @property
     def kind(self) -> str:
@@ -84,6 +91,10 @@ class Offer:
     def algorithm(self, collective: str, name: str) -> Algorithm | None:
         return next((a for a in self.algorithms if (a.collective, a.name) == (collective, name)), None)
 
+    def names(self, collective: str) -> list[str]:
+        """The algorithms of a collective."""
+        return [a.name for a in self.algorithms if a.collective == collective]
+
     def codec(self, name: str) -> Codec | None:
         return next((c for c in self.codecs if c.name == name), None)
 
@@ -105,15 +116,40 @@ def offer_from_json(data: Mapping[str, Any]) -> Offer:
 
 
 def library_algorithms(offers: Mapping[str, Any], controls: str) -> list[Algorithm]:
-    """The library's algorithms from what the core says; without controls only the library's own choice."""
-    found = [Algorithm(collective, "library:default", "mpi") for collective in COLLECTIVES]
-    if controls != "none":
-        found += [
-            Algorithm(str(a["collective"]), f"library:{a['name']}", "mpi")
-            for a in offers.get("algorithms", [])
-            if a["collective"] in COLLECTIVES and a["name"] != "default"
-        ]
+    """The library's algorithms from what the core says; without controls only the library's own choice.
+
+    A core calls the collectives that it names; one that says nothing of an ability does not have it.
+    """
+    said = {(str(a["collective"]), str(a["name"])): a for a in offers.get("algorithms", [])}
+    spoken = {"allreduce"} | {collective for collective, _ in said}
+    found = []
+    for collective in (c for c in COLLECTIVES if c in spoken):
+        entries = {name: a for (of, name), a in said.items() if of == collective and name != "default"}
+        # What the library leaves to itself, it can do whenever it can do anything.
+        own = said.get((collective, "default"), {"in_place": any(_in_place(a) for a in entries.values())})
+        found.append(_library_algorithm(collective, "default", own))
+        if controls != "none":
+            found += [_library_algorithm(collective, name, a) for name, a in entries.items()]
     return found
+
+
+def _library_algorithm(collective: str, name: str, said: Mapping[str, Any]) -> Algorithm:
+    return Algorithm(
+        collective,
+        f"library:{name}",
+        "mpi",
+        int(said.get("min_ranks") or 1),
+        bool(said.get("power_of_two")),
+        bool(said.get("count_at_least_ranks")),
+        in_place=_in_place(said),
+        segments=bool(said.get("segments")),
+        least_fanout=2 if said.get("fanout") else 0,
+    )
+
+
+def _in_place(said: Mapping[str, Any]) -> bool:
+    """Every MPI takes calls in place; a core that speaks of segments makes them."""
+    return bool(said.get("in_place", "segments" in said))
 
 
 def plugins_of(
@@ -155,6 +191,9 @@ def plugins_of(
                 bool(plugin["count_at_least_ranks"]),
                 plugin["path"],
                 plugin["sha256"],
+                bool(plugin.get("in_place", False)),
+                bool(plugin.get("segments", False)),
+                int(plugin.get("least_fanout", 0)),
             )
     return list(algorithms.values()), list(codecs.values())
 

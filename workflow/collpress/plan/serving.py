@@ -5,14 +5,15 @@ The core does it (`native/src/measure/data.hpp`); here is whether it can, what i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from collpress.plan.exchange import contributors, largest_contribution, total_contribution
 from collpress.plan.offer import Dataset
-from collpress.spec.factors import DTYPES, Value
+from collpress.spec.factors import Value
 
 SENT_AS = {"bfloat16": "float32"}
-"""dtypes of files that ranks send as another one, which holds every value of the first."""
+"""dtypes of files that ranks may send as another one, which holds every value of the first."""
 
 _AMPLITUDE = {"float32": 2.0**-12, "bfloat16": 2.0**-6}
 """`wrap: perturb` changes a value by this part of it at most: some thousand float32 numbers, some bfloat16 numbers."""
@@ -20,32 +21,39 @@ _AMPLITUDE = {"float32": 2.0**-12, "bfloat16": 2.0**-6}
 
 def refusal(factors: Mapping[str, Value], dataset: Dataset) -> str | None:
     """Why a dataset cannot serve a point, or None."""
-    name, dtype, ranks = dataset.id, str(factors["dtype"]), int(factors["ranks"])
-    sent = SENT_AS.get(dataset.dtype, dataset.dtype)
-    if sent != dtype:
-        told = dataset.dtype if sent == dataset.dtype else f"{dataset.dtype}, which is sent as {sent}"
+    name, dtype = dataset.id, str(factors["dtype"])
+    widened = SENT_AS.get(dataset.dtype)
+    if dtype not in (dataset.dtype, widened):
+        told = dataset.dtype if widened is None else f"{dataset.dtype}, which is sent as it is or as {widened}"
         return f"the dataset {name} holds {told}, not {dtype}"
-    if factors["wrap"] != "none":
+    sources = contributors(factors)
+    if factors["wrap"] != "none" or not sources:
         return None
-    count, advice = int(factors["message_bytes"]) // DTYPES[dtype], "data are never repeated, unless wrap says how"
+    advice = "data are never repeated, unless wrap says how"
+    who = f"{factors['ranks']} ranks need" if len(sources) == factors["ranks"] else _those(sources)
     if dataset.parts is None:
-        need = count * ranks
+        need = total_contribution(factors)
         if need > dataset.elements:
-            return f"{name} has {dataset.elements} elements; {ranks} ranks need {need} ({advice})"
+            return f"{name} has {dataset.elements} elements; {who} {need} ({advice})"
         return None
-    if ranks > dataset.parts:
-        return f"{name} has {dataset.parts} parts, one for each rank; there are {ranks} ranks ({advice})"
-    part = dataset.elements // dataset.parts
+    if sources[-1] >= dataset.parts:
+        there = f"there are {factors['ranks']} ranks" if len(sources) > 1 else f"rank {sources[-1]} sends"
+        return f"{name} has {dataset.parts} parts, one for each rank; {there} ({advice})"
+    part, count = dataset.elements // dataset.parts, largest_contribution(factors)
     if count > part:
-        return f"a part of {name} has {part} elements; a message needs {count} ({advice})"
+        return f"a part of {name} has {part} elements; a rank sends {count} ({advice})"
     return None
+
+
+def _those(ranks: Sequence[int]) -> str:
+    return f"rank {ranks[0]} needs" if len(ranks) == 1 else f"ranks {' and '.join(map(str, ranks))} need"
 
 
 def entries(factors: Mapping[str, Value], dataset: Dataset) -> dict[str, str]:
     """The plan line's entries about data; those that say what is usual are absent."""
     line = {"data": "file", "data_path": dataset.path, "data_elements": str(dataset.elements)}
     line["data_unique_bytes"] = str(dataset.unique_bytes)
-    if dataset.dtype in SENT_AS:
+    if dataset.dtype != factors["dtype"]:
         line["data_dtype"] = dataset.dtype
     if dataset.parts is not None:
         line["data_parts"] = str(dataset.parts)
@@ -59,7 +67,7 @@ def entries(factors: Mapping[str, Value], dataset: Dataset) -> dict[str, str]:
 def identity(factors: Mapping[str, Value], dataset: Dataset) -> dict[str, Any]:
     """What of the serving enters a point's key beside the values' checksum; nothing where it is the usual."""
     extra: dict[str, Any] = {}
-    if dataset.dtype in SENT_AS or dataset.parts is not None:
+    if dataset.dtype != factors["dtype"] or dataset.parts is not None:
         extra["served"] = [dataset.dtype, dataset.parts]
     if factors["wrap"] == "perturb":
         extra["wrap_amplitude"] = _AMPLITUDE[dataset.dtype]

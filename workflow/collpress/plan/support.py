@@ -6,13 +6,19 @@ from collections.abc import Mapping
 
 from collpress.errors import did_you_mean
 from collpress.plan import serving
+from collpress.plan.exchange import elements, largest_contribution, largest_result
 from collpress.plan.offer import Algorithm, Dataset, Offer
+from collpress.spec.collectives import LEAST_RANKS, ROOTED, UNEVEN
 from collpress.spec.factors import DTYPES, Value
 from collpress.spec.platform import Platform
 from collpress.spec.quantities import format_size
 
 MOST_ELEMENTS = (1 << 31) - 1
 """An MPI call's count is a C int."""
+
+COMPRESSED_DTYPES = ("float32", "float64")
+COMPRESSED_OPS = ("sum", "max", "min")
+"""Of `compressed:` algorithms: the bound of a product's error would need bounds of all factors."""
 
 
 def unsupported(
@@ -39,14 +45,9 @@ def unsupported(
 
 def memory_per_rank(factors: Mapping[str, Value]) -> int:
     """Bytes of buffers on one rank: send, receive, the instrumented pass's own receive, and the algorithm's scratch."""
-    message = int(factors["message_bytes"])
-    scratch = 3 * message if str(factors["algorithm"]).startswith("compressed:") else message
-    return 3 * message + scratch
-
-
-def elements(factors: Mapping[str, Value]) -> int:
-    """Elements of one rank's message."""
-    return int(factors["message_bytes"]) // DTYPES[str(factors["dtype"])]
+    sent, got = largest_contribution(factors), largest_result(factors)
+    scratch = max(sent, got) * (3 if str(factors["algorithm"]).startswith("compressed:") else 1)
+    return (sent + 2 * got + scratch) * DTYPES[str(factors["dtype"])]
 
 
 def _beyond_limits(
@@ -54,6 +55,8 @@ def _beyond_limits(
 ) -> str | None:
     ranks, nodes, size = int(factors["ranks"]), int(factors["nodes"]), int(factors["message_bytes"])
     limits = platform.limits
+    if reason := _senseless(factors):
+        return reason
     if nodes > limits.nodes:
         return f"{nodes} nodes: the platform {platform.name} allows {limits.nodes}"
     if ranks % nodes:
@@ -68,8 +71,10 @@ def _beyond_limits(
         return (
             f"a message of {format_size(size)}: the platform {platform.name} allows {format_size(limits.message_bytes)}"
         )
-    if elements(factors) > MOST_ELEMENTS:
-        return f"{elements(factors)} elements: one MPI call counts at most {MOST_ELEMENTS}"
+    # Where blocks differ, MPI counts from the beginning of the buffer.
+    counted = max(largest_contribution(factors), largest_result(factors)) if _is_uneven(factors) else elements(factors)
+    if counted > MOST_ELEMENTS:
+        return f"{counted} elements: one MPI call counts at most {MOST_ELEMENTS}"
     memory = limits.memory_bytes or memory_bytes
     need = memory_per_rank(factors) * (ranks // nodes)
     if memory is not None and need > memory:
@@ -77,12 +82,35 @@ def _beyond_limits(
     return None
 
 
+def _is_uneven(factors: Mapping[str, Value]) -> bool:
+    return str(factors["collective"]) in UNEVEN
+
+
+def _senseless(factors: Mapping[str, Value]) -> str | None:
+    """What no installation can do."""
+    collective, ranks, call = str(factors["collective"]), int(factors["ranks"]), factors.get("call", "blocking")
+    if ranks < LEAST_RANKS.get(collective, 1):
+        return f"{collective} needs at least {LEAST_RANKS[collective]} ranks"
+    root = int(factors.get("root", 0))
+    if collective in ROOTED and root >= ranks:
+        return f"there is no root {root} among {ranks} ranks, which are 0 to {ranks - 1}"
+    segment, size = factors.get("segment_bytes", "default"), DTYPES[str(factors["dtype"])]
+    if isinstance(segment, int) and segment % size:
+        return f"a segment of {segment} bytes holds no whole number of {factors['dtype']} elements of {size} bytes"
+    if call == "nonblocking" and collective == "pingpong":
+        return "pingpong has no nonblocking call"
+    if call == "nonblocking" and not str(factors["algorithm"]).startswith("library:"):
+        return f"{factors['algorithm']} has no nonblocking call: it runs inside the caller"
+    return None
+
+
 def _not_offered(factors: Mapping[str, Value], offer: Offer) -> str | None:
     collective, name = str(factors["collective"]), str(factors["algorithm"])
     algorithm = offer.algorithm(collective, name)
     if algorithm is None:
-        hint = did_you_mean(name, [a.name for a in offer.algorithms if a.collective == collective])
-        return f"this installation has no {name} for {collective}" + (f"; {hint}" if hint else "")
+        there = offer.names(collective)
+        hint = did_you_mean(name, there) or f"there is {', '.join(there) or 'nothing'}"
+        return f"this installation has no {name} for {collective}; {hint}"
     reason = _against_algorithm(factors, algorithm)
     return reason or (_against_codec(factors, offer) if algorithm.kind == "compressed" else None)
 
@@ -95,6 +123,11 @@ def _against_algorithm(factors: Mapping[str, Value], algorithm: Algorithm) -> st
         return f"{algorithm.name} needs a power of two of ranks"
     if algorithm.count_at_least_ranks and elements(factors) < ranks:
         return f"{algorithm.name} needs at least as many elements as ranks: {elements(factors)} < {ranks}"
+    if factors.get("buffers") == "in-place" and not algorithm.in_place:
+        return f"{algorithm.name} takes no calls in place"
+    fanout = factors.get("fanout", "default")
+    if isinstance(fanout, int) and fanout < algorithm.least_fanout:
+        return f"{algorithm.name} needs a fan-out of at least {algorithm.least_fanout}"
     return None
 
 
@@ -108,6 +141,13 @@ def _against_codec(factors: Mapping[str, Value], offer: Offer) -> str | None:
         return f"the codec {name} does not take {dtype}"
     if codec.takes_bound and factors["error_bound"] == "none":
         return f"the codec {name} needs an error_bound"
+    return _against_compression(factors)
+
+
+def _against_compression(factors: Mapping[str, Value]) -> str | None:
+    for name, allowed in (("dtype", COMPRESSED_DTYPES), ("op", COMPRESSED_OPS)):
+        if factors[name] not in allowed:
+            return f"compressed: algorithms take {name} {', '.join(allowed)}, not {factors[name]}"
     return None
 
 

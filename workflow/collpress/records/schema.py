@@ -85,12 +85,22 @@ class End(_Line):
 
 
 class Effective(_Line):
-    """What really ran, and how that is known."""
+    """What really ran, and how that is known.
+
+    segment_bytes, fanout : `null` where the algorithm has none, or chooses by itself and does not tell.
+    operation : whether the library reduces with an operation of its own or with one of ours.
+    sync : how the ranks really started together.
+    consistent_with : algorithms that would have sent the messages that were sent; `null` where nobody counted.
+    """
 
     algorithm: str | None
     known_by: Literal["construction", "read back", "unverified"]
     segment_bytes: Count | None
     abs_bound: Number | None
+    fanout: Count | None = None
+    operation: Literal["built-in", "user-defined"] | None = None
+    sync: Literal["dissemination", "barrier", "window", "none"] | None = None
+    consistent_with: list[str] | None = None
 
 
 class Times(_Line):
@@ -131,6 +141,36 @@ class Codec(_Line):
     compressed_bytes: Count
     ratio: Number | None
     wire_bytes: Count | None
+
+
+class Overlap(_Line):
+    """How much of a nonblocking call hides behind a computation; times are medians, s, maxima over ranks.
+
+    pure_s : the call and its wait alone. compute_s : the computation alone. overlapped_s : the call, the computation,
+    the wait. omb_percent : 100 max(0, 1 - (overlapped - compute) / pure), as OMB; imb_percent :
+    100 (pure + compute - overlapped) / max(pure, compute), at least 0 and at most 100, as IMB-NBC.
+    """
+
+    iterations: Count
+    pure_s: Seconds
+    compute_s: Seconds
+    overlapped_s: Seconds
+    omb_percent: Number | None
+    imb_percent: Number | None
+
+
+class Noise(_Line):
+    """What else went on while the point was timed, on the machine where it is most.
+
+    cpu_pressure : share of the time in which some task waited for a CPU. steal : share of the CPUs' time that a
+    hypervisor gave to others; `null` for timings shorter than 0.1 s. preemptions : involuntary context switches for
+    each rank and iteration. reasons : why the times are called noisy.
+    """
+
+    cpu_pressure: Number | None
+    steal: Number | None
+    preemptions: Number
+    reasons: list[Literal["precision", "pressure", "steal", "preemption"]]
 
 
 class Worst(_Line):
@@ -220,6 +260,10 @@ class Record(_Line):
     time_s: Times | None = None
     mean_over_ranks_s: Seconds | None = None
     start_skew_s: Number | None = None
+    late: Count | None = None
+    clock_residual_s: Seconds | None = None
+    overlap: Overlap | None = None
+    noise: Noise | None = None
     phases_s: Phases | None = None
     codec: Codec | None = None
     check: Check | None = None

@@ -43,6 +43,15 @@ class Factors(Strict):
     message_bytes: Axis = None
     ranks: Axis = None
     nodes: Axis = None
+    root: Axis = None
+    buffers: Axis = None
+    call: Axis = None
+    imbalance: Axis = None
+    segment_bytes: Axis = None
+    fanout: Axis = None
+    sync: Axis = None
+    cache: Axis = None
+    alignment: Axis = None
 
     @field_validator("*", mode="before")
     @classmethod
@@ -250,14 +259,17 @@ def _experiment_contradictions(campaign: Campaign, name: str, experiment: Experi
                 )
             seen.add(factor)
     given = seen | set(campaign.defaults.given())
+    everything = [*groups, campaign.defaults.given()]
+    collectives = next((g["collective"] for g in everything if "collective" in g), ())
+    without_size = set(collectives) == {"barrier"}
     for known in FACTORS.values():
-        if known.default is None and known.name not in given:
+        if known.default is None and known.name not in given and not (without_size and known.name == "message_bytes"):
             yield CollpressError(
                 f'the factor "{known.name}" is missing',
                 where=campaign.where("experiments", name),
                 fix=f"add {known.name}: to matrix, zip or the campaign's defaults ({known.description})",
             )
-    algorithms = next((g["algorithm"] for g in [*groups, campaign.defaults.given()] if "algorithm" in g), ())
+    algorithms = next((g["algorithm"] for g in everything if "algorithm" in g), ())
     if "codec" not in given and any(str(a).startswith("compressed:") for a in algorithms):
         yield CollpressError(
             "a compressed: algorithm needs a codec",

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from collpress.errors import CollpressError, did_you_mean
+from collpress.spec.collectives import COLLECTIVES
 from collpress.spec.quantities import (
     INTEGER_PATTERN,
     LONGEST_RANGE,
@@ -23,15 +24,30 @@ from collpress.spec.quantities import (
     parse_range,
     parse_size,
 )
+from collpress.usual import USUAL
 
 Value = str | int
 """A canonical factor value."""
 
-COLLECTIVES = ("allreduce",)
-DTYPES = {"float32": 4, "float64": 8, "int32": 4}
-OPS = ("sum", "max")
+DTYPES = {
+    "float32": 4,
+    "float64": 8,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "float16": 2,
+    "bfloat16": 2,
+}
+OPS = ("sum", "prod", "min", "max")
 WRAPS = ("none", "mirror", "perturb", "repeat")
 ALGORITHM_KINDS = ("library", "reference", "compressed")
+BUFFERS = ("separate", "in-place")
+CALLS = ("blocking", "nonblocking")
+IMBALANCES = ("none", "linear", "one-large", "random")
+SYNCS = ("dissemination", "barrier", "window", "none")
+CACHES = ("warm", "cold")
+LEAST_ALIGNMENT, LARGEST_ALIGNMENT = 64, 1 << 30
 NAME = r"[a-z0-9][a-z0-9_-]*"
 _GLOB_NAME = r"[a-z0-9_*?\[\]!-]+"
 
@@ -72,12 +88,18 @@ class Factor:
     def _values(self, item: Any, position: int | None) -> Iterable[Value]:
         try:
             if self.range_text and is_range(item):
-                return parse_range(item, lambda end: int(self.parse(end)), self.range_text)
+                return parse_range(item, self._end, self.range_text)
             return [self.parse(item)]
         except CollpressError as error:
             if position is not None:
                 error.at = (position,)
             raise
+
+    def _end(self, written: Any) -> int:
+        value = self.parse(written)
+        if isinstance(value, int):
+            return value
+        raise CollpressError(f'"{written}" is no end of a range', allowed="numbers", fix="put it beside: [A, B .. C x2]")
 
 
 def canonical_bound(value: Any) -> str:
@@ -193,13 +215,49 @@ def _message_bytes(value: Any) -> int:
     return number
 
 
+def _root(value: Any) -> int:
+    number = parse_integer(value)
+    if number < 0:
+        raise CollpressError(f"there is no rank {number}", allowed="0 or more")
+    return number
+
+
+def _or_default(noun: str, number: Callable[[Any], int], least: int) -> Callable[[Any], Value]:
+    """`default`, which leaves it to the algorithm, or a number."""
+
+    def parse(value: Any) -> Value:
+        if value == "default":
+            return "default"
+        found = number(value)
+        if found < least:
+            raise CollpressError(f"{noun} {value} is too small", allowed=f"default, or {least} and more")
+        return found
+
+    return parse
+
+
+def _alignment(value: Any) -> int:
+    number = parse_size(value)
+    if not LEAST_ALIGNMENT <= number <= LARGEST_ALIGNMENT or number & (number - 1):
+        allowed = f"a power of two from {LEAST_ALIGNMENT} to {format_size(LARGEST_ALIGNMENT)}"
+        raise CollpressError(f"an alignment of {value} bytes is impossible", allowed=allowed)
+    return number
+
+
 def _text(pattern: str) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^(?:{pattern})$"}
 
 
-def _number(pattern: str) -> dict[str, Any]:
+def _number(pattern: str, least: int = 1, word: str = "") -> dict[str, Any]:
+    """A number of at least `least`, a range of them, or `word`."""
     ends = rf"\s*{pattern}\s*\.\.\s*{pattern}\s+[x+]\s*{pattern}\s*"
-    return {"anyOf": [{"type": "integer", "minimum": 1}, _text(rf"\s*{pattern}\s*|{ends}")]}
+    more = f"|{word}" if word else ""
+    return {"anyOf": [{"type": "integer", "minimum": least}, _text(rf"\s*{pattern}\s*|{ends}{more}")]}
+
+
+def _setting(name: str, values: tuple[str, ...], description: str) -> Factor:
+    """A factor of `USUAL` with a few words as values."""
+    return Factor(name, _choice(name, values), False, USUAL[name], {"enum": list(values)}, description)
 
 
 FACTORS: dict[str, Factor] = {
@@ -259,14 +317,23 @@ FACTORS: dict[str, Factor] = {
             "changed a little), repeat (again); dropped for pattern",
         ),
         Factor("dtype", _choice("dtype", DTYPES), False, "float32", {"enum": list(DTYPES)}, "type of the elements"),
-        Factor("op", _choice("op", OPS), False, "sum", {"enum": list(OPS)}, "the reduction"),
+        Factor(
+            "op",
+            _choice("op", OPS),
+            False,
+            "sum",
+            {"enum": list(OPS)},
+            "the reduction; dropped where nothing is reduced",
+        ),
         Factor(
             "message_bytes",
             _message_bytes,
             True,
             None,
             _number(SIZE_PATTERN),
-            "bytes of one rank's whole vector: 64Ki, [8, 2Mi], 8 .. 2Mi x8",
+            "64Ki, [8, 2Mi], 8 .. 2Mi x8: bytes of one rank's whole vector (allreduce, reduce, reduce_scatter, bcast, "
+            "pingpong) or of one block (allgather, gather, scatter, alltoall; allgatherv, alltoallv: the mean block); "
+            "dropped for barrier",
             format_size,
         ),
         Factor(
@@ -280,6 +347,70 @@ FACTORS: dict[str, Factor] = {
         ),
         Factor(
             "nodes", _count("nodes"), True, 1, _number(INTEGER_PATTERN), "machines that the ranks are spread over", str
+        ),
+        Factor(
+            "root",
+            _root,
+            True,
+            USUAL["root"],
+            _number(INTEGER_PATTERN, 0),
+            "the root's rank; dropped for all but reduce, gather, scatter and bcast",
+            str,
+        ),
+        _setting(
+            "buffers",
+            BUFFERS,
+            "separate, or in-place: a rank's contribution lies where its result goes; dropped for bcast, barrier, scatter, "
+            "alltoallv and pingpong, which know no other way",
+        ),
+        _setting(
+            "call",
+            CALLS,
+            "blocking, or nonblocking: how much of the library's nonblocking call hides behind a computation",
+        ),
+        _setting(
+            "imbalance",
+            IMBALANCES,
+            "how blocks differ around their mean, message_bytes: none, linear (in proportion to 1, 2, 3, ...), one-large "
+            "(the first is half of everything), random; dropped for all but allgatherv and alltoallv",
+        ),
+        Factor(
+            "segment_bytes",
+            _or_default("segment_bytes", parse_size, 1),
+            False,
+            USUAL["segment_bytes"],
+            _number(SIZE_PATTERN, 1, "default"),
+            "at most so many bytes in one message of the algorithm, or default; dropped for algorithms that do not ask",
+            format_size,
+        ),
+        Factor(
+            "fanout",
+            _or_default("fanout", parse_integer, 2),
+            False,
+            USUAL["fanout"],
+            _number(INTEGER_PATTERN, 2, "default"),
+            "children, groups or radix of the algorithm, or default; dropped for algorithms that do not ask",
+            str,
+        ),
+        _setting(
+            "sync",
+            SYNCS,
+            "how ranks start an iteration together: dissemination (a barrier of our own), barrier (the library's), window "
+            "(a common moment), none (back to back)",
+        ),
+        _setting(
+            "cache",
+            CACHES,
+            "warm: the same buffers in each iteration; cold: buffers that left the caches; dropped for barrier",
+        ),
+        Factor(
+            "alignment",
+            _alignment,
+            True,
+            USUAL["alignment"],
+            _number(SIZE_PATTERN, LEAST_ALIGNMENT),
+            "bytes that each buffer's address is a multiple of, a power of two; dropped for barrier",
+            format_size,
         ),
     )
 }

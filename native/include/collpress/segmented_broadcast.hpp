@@ -1,0 +1,57 @@
+// A broadcast of one segment after another down a tree, all levels at work at once.
+#ifndef COLLPRESS_SEGMENTED_BROADCAST_HPP
+#define COLLPRESS_SEGMENTED_BROADCAST_HPP
+
+#include "collpress/messages.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace collpress {
+
+// A rank's place in a tree. Ranks are those of the communicator.
+struct TreePlace {
+    std::int32_t depth;   // of this rank; 0: the root
+    std::int32_t deepest; // of all ranks
+    std::int32_t parent;
+    std::vector<std::int32_t> children;
+};
+
+// Where a campaign names no size: what Open MPI's own decisions take for long messages.
+inline constexpr std::size_t segment_bytes = 128 * 1024;
+
+// In step t a rank of depth d receives segment t - d and passes segment t - d - 1 on: s - 1 + deepest steps for s
+// segments. A send may go on during the next step.
+inline void segmented_broadcast(const P2p &comm, const collpress_call &call, const TreePlace &place) {
+    const std::size_t usual = std::max<std::size_t>(1, segment_bytes / comm.bytes(1));
+    const std::size_t segment = call.segment_elements == 0 ? usual : call.segment_elements;
+    const std::size_t segments = call.count / segment + (call.count % segment == 0 ? 0 : 1);
+    if (segments == 0 || comm.size() == 1) return;
+    const auto at = [&](std::int64_t index) { return comm.at(call.recv, static_cast<std::size_t>(index) * segment); };
+    const auto size = [&](std::int64_t index) {
+        return std::min(segment, call.count - static_cast<std::size_t>(index) * segment);
+    };
+    const auto exists = [&](std::int64_t index) { return index >= 0 && index < static_cast<std::int64_t>(segments); };
+
+    const auto degree = static_cast<std::int32_t>(place.children.size());
+    Messages receives(comm, 1);
+    Messages sends(comm, degree);
+    Messages earlier_sends(comm, degree);
+    const std::int64_t steps = static_cast<std::int64_t>(segments) - 1 + place.deepest;
+    for (std::int64_t step = 1; step <= steps; ++step) {
+        comm.step();
+        const std::int64_t in = step - place.depth;
+        const std::int64_t out = in - 1;
+        if (place.depth != 0 && exists(in)) receives.receive(at(in), size(in), place.parent);
+        if (exists(out))
+            for (const std::int32_t child : place.children) sends.send(at(out), size(out), child);
+        earlier_sends.complete();
+        receives.complete();
+        std::swap(sends, earlier_sends);
+    }
+    earlier_sends.complete();
+}
+
+} // namespace collpress
+
+#endif
