@@ -1,0 +1,240 @@
+"""One point, measured: every step, and what all ranks agree on after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from mpi4py import MPI
+
+from collpress.runner import calls, start
+from collpress.runner.buffers import CallBuffers
+from collpress.runner.check import CheckResult, check_result
+from collpress.runner.clock import now_ns
+from collpress.runner.overlap import measure_overlap
+from collpress.runner.plan import PlanPoint
+from collpress.runner.record import Report, Times
+from collpress.runner.reductions import OPERATIONS, make_operation
+from collpress.runner.resources import available_memory, judge_noise, noise_counters, total_usage, usage
+from collpress.runner.samples import SamplesFile
+from collpress.runner.statistics import quantile, summarise
+from collpress.runner.timing import Limits, Operation, Timings, no_garbage_collection, time_iterations
+from collpress.runner.values import Values, unique_bytes
+from collpress.runner.verdict import PointError, Status, Verdict, agree, attempt
+
+
+@dataclass(frozen=True)
+class Session:
+    """What outlives a point. `world` is for everything outside timed regions, `library` for what is timed.
+
+    ranks_on_host : those of this machine. barrier : the dissemination barrier.
+    """
+
+    world: MPI.Intracomm
+    library: MPI.Intracomm
+    ranks_on_host: int
+    barrier: start.Wait
+    starts: start.Starts
+    samples: SamplesFile
+
+    @property
+    def one_host(self) -> bool:
+        return self.ranks_on_host == self.world.size
+
+
+class _Ended(Exception):
+    """Ends the point on all ranks with the verdict that they agreed on."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        super().__init__(verdict.reason)
+
+
+def measure_point(session: Session, point: PlanPoint) -> Report:
+    """Collective; the report is whole on rank 0."""
+    run = _PointRun(session, point)
+    try:
+        run.measure()
+    except _Ended as ended:
+        run.report.verdict = ended.verdict
+    finally:
+        run.free()
+    return run.report
+
+
+class _PointRun:
+    def __init__(self, session: Session, point: PlanPoint) -> None:
+        self.session, self.point, self.world = session, point, session.world
+        self.began_ns = now_ns()
+        self.report = Report(Verdict())
+        self._own_op: MPI.Op | None = None
+
+    def measure(self) -> None:
+        self._together(self._load)
+        self._together(self._allocate)
+        first_check = self._check_before()
+        self._warm_up()
+        self._time()
+        self._judge(first_check, self._check())
+        self._account_overlap()
+
+    def free(self) -> None:
+        if self._own_op is not None:
+            self._own_op.Free()
+
+    def _together(self, step: Callable[[], None]) -> None:
+        self._agree_on(attempt(step))
+
+    def _agree_on(self, mine: Verdict) -> None:
+        verdict = agree(self.world, mine)
+        if not verdict.ok:
+            raise _Ended(verdict)
+
+    def _load(self) -> None:
+        point, ranks = self.point, self.world.size
+        if point.message_bytes % point.dtype.bytes:
+            self._decline(f"{point.message_bytes} bytes are no whole number of {point.dtype.name} values")
+        if point.root >= ranks:
+            self._decline(f"rank {point.root} cannot be root of {ranks} ranks")
+        if point.collective == "pingpong" and ranks < 2:
+            self._decline("pingpong needs at least 2 ranks")
+        if point.cold:
+            self._decline("the backend mpi4py cannot flush the processor's caches, so it has no cold buffers")
+        exchange = point.exchange(ranks)
+        for refusal in (calls.refusal(point, exchange), start.refusal(point.sync)):
+            if refusal is not None:
+                self._decline(refusal)
+        self.values = Values(point, exchange)
+        self.report.total_bytes = sum(exchange.contributions()) * point.dtype.bytes
+        self.report.unique_bytes = unique_bytes(point, exchange)
+
+    def _decline(self, reason: str) -> None:
+        raise PointError(Status.UNSUPPORTED, reason)
+
+    def _allocate(self) -> None:
+        point, session = self.point, self.session
+        available, on_host = available_memory(), session.ranks_on_host
+        needed = CallBuffers.bytes_of_all(point, self.values) * on_host // self.world.size
+        if available is not None and needed > available:
+            told = f"need {needed} bytes; this machine has {available} available"
+            raise PointError(Status.OUT_OF_MEMORY, f"the buffers of {on_host} ranks {told}")
+        self.buffers = CallBuffers(point, self.values, self.world.rank)
+        op = None
+        if point.collective in calls.REDUCING:
+            if calls.user_operation(point):
+                self._own_op = make_operation(point.dtype, point.op)
+            op = self._own_op or OPERATIONS[point.op]
+            self.report.operation = "user-defined" if self._own_op else "built-in"
+        call = calls.bind(session.library, point, self.values.exchange, self.buffers, op)
+        self.operation = Operation(call, self.buffers, point.nonblocking)
+
+    def _check(self) -> CheckResult:
+        """Whole on rank 0."""
+        results: list[CheckResult] = []
+
+        def look() -> None:
+            results.append(check_result(self.values, self.point.op, self.world.rank, self.buffers.recv))
+
+        self._together(look)
+        gathered = self.world.gather(results[0])
+        result = CheckResult()
+        for one in gathered or results:
+            result.merge(one)
+        return result
+
+    def _check_before(self) -> CheckResult:
+        self.operation.prepare(True)
+        self.session.barrier()
+        began = now_ns()
+        self._run_once()
+        self.session.barrier()
+        self.first_call_s = (now_ns() - began) * 1e-9
+        self._agree_on(self.operation.verdict)
+        checking = now_ns()
+        result = self._check()
+        self.check_s = (now_ns() - checking) * 1e-9
+        return result
+
+    def _run_once(self) -> None:
+        try:
+            self.operation.run()
+        except Exception as error:  # told to the other ranks by whoever called
+            self.operation.note(error)
+
+    def _left_s(self) -> float:
+        return self.point.at_most_s - (now_ns() - self.began_ns) * 1e-9
+
+    def _warm_up(self) -> None:
+        """At most a quarter of the time that is left; like everything that depends on time, rank 0 decides."""
+        fit = max(self._left_s(), 0.0) / 4 / max(self.first_call_s, 1e-9)
+        self.report.warmup = self.world.bcast(min(self.point.warmup, int(min(fit, 1e9))))
+        began = now_ns()
+        with no_garbage_collection():
+            for _ in range(self.report.warmup):
+                self.operation.prepare(False)
+                self.session.barrier()
+                self._run_once()
+        spent = (now_ns() - began) * 1e-9
+        self.iteration_s = spent / self.report.warmup if self.report.warmup else self.first_call_s
+
+    def _time(self) -> None:
+        point, world = self.point, self.world
+        deadline = self.began_ns + int((min(point.at_most_s, 1e6) - self.check_s) * 1e9)
+        limits = Limits(point.min_iterations, point.max_iterations, point.precision, deadline, self.iteration_s)
+        wait = self.session.starts.of(point.sync)
+        noise_before, before = noise_counters(), usage()
+        timings = time_iterations(world, wait, self.operation, limits)
+        after, noise_after = usage(), noise_counters()
+        if not timings.verdict.ok:
+            raise _Ended(timings.verdict)
+        used = total_usage(world, before, after)
+        runs = timings.start_ns.size * world.size
+        mean_s = world.allreduce(int((timings.end_ns - timings.start_ns).sum())) * 1e-9 / runs
+        skew_s = self._start_skew(timings)
+        precise = world.bcast(timings.precise)
+        noise = judge_noise(world, noise_before, noise_after, used.involuntary_switches / runs, precise)
+        self.report.samples = self.session.samples.append(timings)
+        if world.rank == 0:
+            summary = summarise(timings.slowest_s())
+            n, why = timings.start_ns.size, timings.stop_reason
+            self.report.times = Times(summary, n, why, mean_s, skew_s, noise, used)
+
+    def _start_skew(self, timings: Timings) -> float | None:
+        """Median over iterations of (last start - first start); clocks of different machines cannot be compared."""
+        if not self.session.one_host:
+            return None
+        first, last = np.empty_like(timings.start_ns), np.empty_like(timings.start_ns)
+        self.world.Reduce(timings.start_ns, first, MPI.MIN)
+        self.world.Reduce(timings.start_ns, last, MPI.MAX)
+        return quantile(np.sort((last - first) * 1e-9), 0.5) if self.world.rank == 0 else None
+
+    def _judge(self, first: CheckResult, last: CheckResult) -> None:
+        """The worse of the two checks is recorded; a wrong result is `invalid`, and keeps its times."""
+        last_was_worse = last.worse_than(first)
+        result = last if last_was_worse else first
+        self.report.check = result
+        if not result.wrong or result.worst is None:
+            return
+        which = "the last timed iteration" if last_was_worse else "the check before timing"
+        worst = result.worst
+        self.report.verdict = Verdict(
+            Status.INVALID,
+            f"the result of {which} is wrong in {result.wrong} elements over all ranks; the worst: rank {worst.rank}, "
+            f"element {worst.index}: got {worst.got:.9g}, expected {worst.expected:.9g} within {worst.allowed:.9g}",
+        )
+
+    def _account_overlap(self) -> None:
+        """As many iterations as fit once more into half of the point's time, three kinds of them."""
+        if self.operation.start is None:
+            return
+        fit = min(max(self.point.at_most_s / 2 / max(4 * self.iteration_s, 1e-9), 3.0), 1000.0)
+        median = self.report.times.summary.median if self.report.times else 0.0  # rank 0's counts
+        iterations = self.world.bcast(int(fit))
+        with no_garbage_collection():
+            self.report.overlap = measure_overlap(
+                self.world, self.session.barrier, iterations, median, self._prepare, self.operation.start
+            )
+
+    def _prepare(self) -> None:
+        self.operation.prepare(False)
