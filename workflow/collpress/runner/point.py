@@ -16,12 +16,12 @@ from collpress.runner.overlap import measure_overlap
 from collpress.runner.plan import PlanPoint
 from collpress.runner.record import Report, Times
 from collpress.runner.reductions import OPERATIONS, make_operation
-from collpress.runner.resources import available_memory, judge_noise, noise_counters, total_usage, usage
+from collpress.runner.resources import Moment, available_memory, judge_noise, total_usage
 from collpress.runner.samples import SamplesFile
 from collpress.runner.statistics import quantile, summarise
 from collpress.runner.timing import Limits, Operation, Timings, no_garbage_collection, time_iterations
 from collpress.runner.values import Values, unique_bytes
-from collpress.runner.verdict import PointError, Status, Verdict, agree, attempt
+from collpress.runner.verdict import PointError, Status, Verdict, agree, agree_and_share, attempt
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ class _PointRun:
         self._own_op: MPI.Op | None = None
 
     def measure(self) -> None:
-        self._together(self._load)
-        self._together(self._allocate)
+        self._together(self._prepare)
         first_check = self._check_before()
         self._warm_up()
         self._time()
@@ -90,6 +89,10 @@ class _PointRun:
         verdict = agree(self.world, mine)
         if not verdict.ok:
             raise _Ended(verdict)
+
+    def _prepare(self) -> None:
+        self._load()
+        self._allocate()
 
     def _load(self) -> None:
         point, ranks = self.point, self.world.size
@@ -130,16 +133,18 @@ class _PointRun:
         self.operation = Operation(call, self.buffers, point.nonblocking)
 
     def _check(self) -> CheckResult:
-        """Whole on rank 0."""
-        results: list[CheckResult] = []
+        """Of all ranks together."""
+        own = CheckResult()
 
         def look() -> None:
-            results.append(check_result(self.values, self.point.op, self.world.rank, self.buffers.recv))
+            own.merge(check_result(self.values, self.point.op, self.world.rank, self.buffers.recv))
 
-        self._together(look)
-        gathered = self.world.gather(results[0])
+        verdict = attempt(look) if self.operation.verdict.ok else self.operation.verdict
+        verdict, results = agree_and_share(self.world, verdict, own)
+        if not verdict.ok:
+            raise _Ended(verdict)
         result = CheckResult()
-        for one in gathered or results:
+        for one in results:
             result.merge(one)
         return result
 
@@ -150,7 +155,6 @@ class _PointRun:
         self._run_once()
         self.session.barrier()
         self.first_call_s = (now_ns() - began) * 1e-9
-        self._agree_on(self.operation.verdict)
         checking = now_ns()
         result = self._check()
         self.check_s = (now_ns() - checking) * 1e-9
@@ -183,31 +187,30 @@ class _PointRun:
         deadline = self.began_ns + int((min(point.at_most_s, 1e6) - self.check_s) * 1e9)
         limits = Limits(point.min_iterations, point.max_iterations, point.precision, deadline, self.iteration_s)
         wait = self.session.starts.of(point.sync)
-        noise_before, before = noise_counters(), usage()
+        before = Moment.now()
         timings = time_iterations(world, wait, self.operation, limits)
-        after, noise_after = usage(), noise_counters()
+        spent = before.spent()
         if not timings.verdict.ok:
             raise _Ended(timings.verdict)
-        used = total_usage(world, before, after)
-        runs = timings.start_ns.size * world.size
-        mean_s = world.allreduce(int((timings.end_ns - timings.start_ns).sum())) * 1e-9 / runs
+        n, own_ns = timings.start_ns.size, int((timings.end_ns - timings.start_ns).sum())
+        told = world.gather((own_ns, spent))
         skew_s = self._start_skew(timings)
-        precise = world.bcast(timings.precise)
-        noise = judge_noise(world, noise_before, noise_after, used.involuntary_switches / runs, precise)
         self.report.samples = self.session.samples.append(timings)
-        if world.rank == 0:
+        if told is not None:
+            mean_s = sum(own_ns for own_ns, _ in told) * 1e-9 / (n * world.size)
+            of_all = [one for _, one in told]
+            noise, used = judge_noise(of_all, n, timings.precise), total_usage(of_all)
             summary = summarise(timings.slowest_s())
-            n, why = timings.start_ns.size, timings.stop_reason
-            self.report.times = Times(summary, n, why, mean_s, skew_s, noise, used)
+            self.report.times = Times(summary, n, timings.stop_reason, mean_s, skew_s, noise, used)
 
     def _start_skew(self, timings: Timings) -> float | None:
         """Median over iterations of (last start - first start); clocks of different machines cannot be compared."""
         if not self.session.one_host:
             return None
-        first, last = np.empty_like(timings.start_ns), np.empty_like(timings.start_ns)
-        self.world.Reduce(timings.start_ns, first, MPI.MIN)
-        self.world.Reduce(timings.start_ns, last, MPI.MAX)
-        return quantile(np.sort((last - first) * 1e-9), 0.5) if self.world.rank == 0 else None
+        both = np.stack([timings.start_ns, -timings.start_ns])
+        latest = np.empty_like(both)
+        self.world.Reduce(both, latest, MPI.MAX)
+        return quantile(np.sort(latest.sum(axis=0) * 1e-9), 0.5) if self.world.rank == 0 else None
 
     def _judge(self, first: CheckResult, last: CheckResult) -> None:
         """The worse of the two checks is recorded; a wrong result is `invalid`, and keeps its times."""
@@ -233,8 +236,5 @@ class _PointRun:
         iterations = self.world.bcast(int(fit))
         with no_garbage_collection():
             self.report.overlap = measure_overlap(
-                self.world, self.session.barrier, iterations, median, self._prepare, self.operation.start
+                self.world, self.session.barrier, iterations, median, self.operation.prepare_usual, self.operation.start
             )
-
-    def _prepare(self) -> None:
-        self.operation.prepare(False)

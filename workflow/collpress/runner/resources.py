@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import resource
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from mpi4py import MPI
 
 from collpress.runner.clock import now_ns
 
@@ -28,15 +27,6 @@ class Usage:
 def usage() -> Usage:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return Usage(used.ru_maxrss * 1024, used.ru_nvcsw, used.ru_nivcsw)
-
-
-def total_usage(comm: MPI.Intracomm, before: Usage, after: Usage) -> Usage:
-    """Collective: the largest resident set of all ranks, the switches of all ranks between two moments."""
-    return Usage(
-        comm.allreduce(after.max_rss_bytes, MPI.MAX),
-        comm.allreduce(after.voluntary_switches - before.voluntary_switches),
-        comm.allreduce(after.involuntary_switches - before.involuntary_switches),
-    )
 
 
 def available_memory() -> int | None:
@@ -72,8 +62,49 @@ def noise_counters() -> NoiseCounters:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What one rank's process and machine spent between two moments.
+
+    cpu_pressure : share of the time in which some task waited for a CPU. steal : share of the CPUs' ticks that a
+    hypervisor gave to others; None for times too short for ticks. Both None where the system does not count.
+    """
+
+    usage: Usage
+    cpu_pressure: float | None
+    steal: float | None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When spending began."""
+
+    usage: Usage
+    counters: NoiseCounters
+
+    @staticmethod
+    def now() -> Moment:
+        return Moment(usage(), noise_counters())
+
+    def spent(self) -> Spent:
+        used, counters = usage(), noise_counters()
+        before, seconds = self.counters, (counters.at_ns - self.counters.at_ns) * 1e-9
+        pressure = steal = None
+        if before.stalled_us is not None and counters.stalled_us is not None and seconds > 0:
+            pressure = (counters.stalled_us - before.stalled_us) / (seconds * 1e6)
+        if before.ticks is not None and counters.ticks is not None and seconds >= _SHORTEST_FOR_TICKS_S:
+            ticks = sum(counters.ticks) - sum(before.ticks)
+            steal = (counters.ticks[-1] - before.ticks[-1]) / ticks if ticks > 0 else None
+        switches = (
+            used.voluntary_switches - self.usage.voluntary_switches,
+            used.involuntary_switches - self.usage.involuntary_switches,
+        )
+        return Spent(Usage(used.max_rss_bytes, *switches), pressure, steal)
+
+
+@dataclass(frozen=True)
 class Noise:
-    """Shares of the time, of the machine where it is largest; None where unknown, or too short for clock ticks."""
+    """Of all ranks: shares where they are largest; involuntary switches for each rank and iteration; why the times are
+    called noisy: precision, pressure, steal, preemption."""
 
     cpu_pressure: float | None
     steal: float | None
@@ -81,23 +112,27 @@ class Noise:
     reasons: list[str]
 
 
-def judge_noise(
-    comm: MPI.Intracomm, before: NoiseCounters, after: NoiseCounters, preemptions: float, precise: bool
-) -> Noise:
-    """Collective; the same on every rank. `preemptions`: involuntary switches for each rank and iteration."""
-    span_s = (after.at_ns - before.at_ns) * 1e-9
-    pressure = steal = -1.0
-    if before.stalled_us is not None and after.stalled_us is not None and span_s > 0:
-        pressure = (after.stalled_us - before.stalled_us) / (span_s * 1e6)
-    if before.ticks is not None and after.ticks is not None and span_s >= _SHORTEST_FOR_TICKS_S:
-        spent = sum(after.ticks) - sum(before.ticks)
-        steal = (after.ticks[-1] - before.ticks[-1]) / spent if spent > 0 else -1.0
-    pressure, steal = comm.allreduce(pressure, MPI.MAX), comm.allreduce(steal, MPI.MAX)
-    reasons = [] if precise else ["precision"]
-    reasons += ["pressure"] if pressure > MOST_PRESSURE else []
-    reasons += ["steal"] if steal > MOST_STEAL else []
-    reasons += ["preemption"] if preemptions > MOST_PREEMPTIONS else []
-    return Noise(pressure if pressure >= 0 else None, steal if steal >= 0 else None, preemptions, reasons)
+def total_usage(of_all: Sequence[Spent]) -> Usage:
+    """The largest resident set, and the switches of all ranks together."""
+    return Usage(
+        max(one.usage.max_rss_bytes for one in of_all),
+        sum(one.usage.voluntary_switches for one in of_all),
+        sum(one.usage.involuntary_switches for one in of_all),
+    )
+
+
+def judge_noise(of_all: Sequence[Spent], iterations: int, precise: bool) -> Noise:
+    """`iterations` of each rank."""
+    pressure = max((one.cpu_pressure for one in of_all if one.cpu_pressure is not None), default=None)
+    steal = max((one.steal for one in of_all if one.steal is not None), default=None)
+    preemptions = total_usage(of_all).involuntary_switches / (iterations * len(of_all))
+    exceeded = {
+        "precision": not precise,
+        "pressure": (pressure or 0) > MOST_PRESSURE,
+        "steal": (steal or 0) > MOST_STEAL,
+        "preemption": preemptions > MOST_PREEMPTIONS,
+    }
+    return Noise(pressure, steal, preemptions, [reason for reason, is_so in exceeded.items() if is_so])
 
 
 def _text(path: str) -> str:

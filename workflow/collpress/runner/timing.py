@@ -39,6 +39,9 @@ class Operation:
         self.prepare = buffers.prepare
         self.verdict = Verdict()
 
+    def prepare_usual(self) -> None:
+        self.prepare(False)
+
     def note(self, error: Exception) -> None:
         """A rank that left the loop of iterations would leave the others waiting, so it goes on, and tells later."""
         if self.verdict.ok:

@@ -26,6 +26,15 @@ def pattern(rank: int, first: int, length: int) -> npt.NDArray[np.int32]:
     return (x >> np.uint32(24)).astype(np.int32) - np.int32(128)
 
 
+def divided(values: npt.NDArray[np.int32], dtype: Dtype, ranks: int) -> npt.NDArray[np.int32]:
+    """A pattern, of narrow integers divided (towards 0) by what keeps sums over so many ranks within their type: beyond,
+    MPI leaves open what comes out."""
+    if dtype.name not in {"int8", "int16"}:
+        return values
+    divisor = -(-128 * ranks // int(np.iinfo(dtype.stored).max))
+    return np.sign(values) * (np.abs(values) // divisor)
+
+
 def factors(values: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Of a pattern, the numbers for products, which would leave every dtype otherwise: mostly 1 and -1."""
     return _FACTORS[(values + 128) % 8]
@@ -115,7 +124,8 @@ class Values:
         """Elements of a rank's contribution, as they lie in its buffer; not to be written into."""
         if self._data is None:
             whole = pattern(rank, first, length)
-            return self.dtype.of(factors(whole) if self._factors else whole)
+            ranks = self.exchange.ranks
+            return self.dtype.of(factors(whole) if self._factors else divided(whole, self.dtype, ranks))
         contributor = self.exchange.contributor(rank)
         position = self._layout.position(contributor, first)
         if position + length <= self._layout.part_elements:

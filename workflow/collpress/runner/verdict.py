@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeVar
 
 from mpi4py import MPI
+
+Item = TypeVar("Item")
 
 
 class Status(IntEnum):
@@ -54,11 +57,16 @@ def attempt(step: Callable[[], None]) -> Verdict:
     return Verdict()
 
 
-def agree(comm: MPI.Comm, mine: Verdict) -> Verdict:
+def agree(comm: MPI.Intracomm, mine: Verdict) -> Verdict:
     """Collective: the worst verdict of all ranks, the same on each; it names the rank when not all ranks say so."""
-    verdicts = comm.allgather((int(mine.status), mine.reason))
-    rank = max(range(len(verdicts)), key=lambda r: verdicts[r][0])
-    status, reason = verdicts[rank]
-    if status != Status.OK and any(verdict != verdicts[rank] for verdict in verdicts):
+    return agree_and_share(comm, mine, None)[0]
+
+
+def agree_and_share(comm: MPI.Intracomm, mine: Verdict, item: Item) -> tuple[Verdict, list[Item]]:
+    """`agree`, and in the same exchange what each rank has to tell."""
+    told = comm.allgather((int(mine.status), mine.reason, item))
+    rank = max(range(len(told)), key=lambda r: told[r][0])
+    status, reason, _ = told[rank]
+    if status != Status.OK and any(one[:2] != (status, reason) for one in told):
         reason = f"rank {rank}: {reason}"
-    return Verdict(Status(status), reason)
+    return Verdict(Status(status), reason), [item for _, _, item in told]
