@@ -1,9 +1,10 @@
-"""The clock of every measurement: Python's fastest monotonic one, in nanoseconds; on Linux the core's, CLOCK_MONOTONIC."""
+"""The clock of every measurement: Python's own for short times, in ns; on Linux the core's, CLOCK_MONOTONIC."""
 
 from __future__ import annotations
 
 import statistics
 import time
+from itertools import pairwise
 
 now_ns = time.perf_counter_ns
 
@@ -14,7 +15,7 @@ def description() -> dict[str, str | float]:
     facts = time.get_clock_info("perf_counter")
     resolution = time.clock_getres(time.CLOCK_MONOTONIC) if "CLOCK_MONOTONIC" in facts.implementation else 0.0
     readings = [now_ns() for _ in range(1001)]
-    gaps = [later - earlier for earlier, later in zip(readings, readings[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(readings)]
     return {
         "name": f"{facts.implementation}, read by time.perf_counter_ns",
         "resolution_s": resolution or facts.resolution,

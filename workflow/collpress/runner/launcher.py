@@ -33,9 +33,9 @@ def foreign_launcher(library: str) -> str | None:
         return None
     speaks = "PMIx" if launcher == _OPEN_MPI else "PMI-1"
     return (
-        f"the launcher is one of {launcher}'s kind (it speaks {speaks}), but mpi4py has loaded {own} ({library}): every "
-        "rank would be a world of its own\n  fix: start it with that library's mpiexec, or let mpi4py load the launcher's "
-        "(MPI4PY_LIBMPI=/path/to/libmpi.so, MPI4PY_MPIABI=openmpi or mpich)"
+        f"the launcher is one of {launcher}'s kind (it speaks {speaks}), but mpi4py has loaded {own} ({library}): "
+        "every rank would be a world of its own\n  fix: start it with that library's mpiexec, or let mpi4py load the "
+        "launcher's (MPI4PY_LIBMPI=/path/to/libmpi.so, MPI4PY_MPIABI=openmpi or mpich)"
     )
 
 

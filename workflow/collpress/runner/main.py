@@ -1,7 +1,7 @@
 """Plan in, records out: the core's exit codes.
 
-0 every point has a record; 2 bad command line or plan (nothing was started); 4 the world has another size than `--ranks`,
-or MPI is not the launcher's; 5 the journal cannot be written. MPI is started as mpi4py starts it for everybody.
+0 every point has a record; 2 bad command line or plan (nothing was started); 4 the world has another size than
+`--ranks`, or MPI is not the launcher's; 5 the journal cannot be written. MPI is started as mpi4py does for everybody.
 """
 
 from __future__ import annotations

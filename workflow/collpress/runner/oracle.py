@@ -1,11 +1,11 @@
 """The exact result of a reduction in float64, chunk by chunk, and how far a result may be off.
 
 The bounds are the core's (`native/src/measure/check.hpp`). Sums: |result - exact| <= gamma · (sum of |x|) + u · |exact|
-with gamma = (p-1)u / (1-(p-1)u) (Higham, Accuracy and Stability of Numerical Algorithms, 4.2), which holds for every order
-of the additions. float64 inputs are summed with compensation (Knuth's TwoSum). Products: the same with |product| in place
-of the sum of |x|, and gamma once more for the oracle's own multiplications (the same source, 3.1). A maximum, a minimum,
-and what was only moved, are exact. Where an order of additions exists that overflows, or one of multiplications that leaves
-the normal numbers, nothing can be expected.
+with gamma = (p-1)u / (1-(p-1)u) (Higham, Accuracy and Stability of Numerical Algorithms, 4.2), which holds for every
+order of the additions. float64 inputs are summed with compensation (Knuth's TwoSum). Products: the same with |product|
+in place of the sum of |x|, and gamma once more for the oracle's own multiplications (the same source, 3.1). A maximum,
+a minimum, and what was only moved, are exact. Where an order of additions exists that overflows, or one of
+multiplications that leaves the normal numbers, nothing can be expected.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class Oracle:
             comparable = magnitude < limit
             allowed = self._gamma * magnitude + self._unit * np.abs(exact)
             if comparable.all():
-                return Expected(exact, allowed, comparable, ~comparable, x[:, :0])
+                nowhere = np.zeros_like(comparable)
+                return Expected(exact, allowed, comparable, nowhere, x[:, :0])
             return self._special(x, exact, allowed, comparable)
 
     def _sum(self, x: Floats) -> tuple[Floats, Floats, float]:
@@ -90,8 +91,7 @@ class Oracle:
 
     def _special(self, x: Floats, exact: Floats, allowed: Floats, comparable: Flags) -> Expected:
         """Some element has NaN or infinities, or may leave the dtype's range."""
-        nan = np.isnan(x).any(axis=0)
-        positive, negative = (x == np.inf).any(axis=0), (x == -np.inf).any(axis=0)
+        nan, positive, negative = (_anywhere(flags) for flags in (np.isnan(x), x == np.inf, x == -np.inf))
         if self.op == "sum":
             beyond = np.where(positive, np.inf, -np.inf)
             exact = np.where(comparable, exact, np.where(nan | (positive == negative), np.nan, beyond))
@@ -99,6 +99,12 @@ class Oracle:
         elif self.op == "prod":
             exact = np.where(comparable, exact, np.nan)
         return Expected(exact, np.where(comparable, allowed, 0.0), comparable, nan, x)
+
+
+def _anywhere(flags: Flags) -> Flags:
+    """On any rank: of (ranks, elements), for each element."""
+    anywhere: Flags = np.logical_or.reduce(flags, axis=0)
+    return anywhere
 
 
 def _growth(steps: int, unit: float) -> float:

@@ -1,4 +1,4 @@
-"""Overlap of a non-blocking collective with computation: three times, from which the field's benchmarks make percentages."""
+"""Overlap of a non-blocking collective with computation: three times and the percentages that benchmarks make."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Overlap:
     """Medians over iterations of the largest time of a rank.
 
     pure_s : started and completed at once. compute_s : the computation alone, made to last as long. overlapped_s :
-    started, computed, completed. omb_percent : OSU Micro-Benchmarks, osu_i*. imb_percent : Intel MPI Benchmarks, IMB-NBC.
+    started, computed, completed. omb_percent : as OSU Micro-Benchmarks, osu_i*. imb_percent : as Intel's, IMB-NBC.
     """
 
     iterations: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from collpress.runner import calls, start
 from collpress.runner.buffers import CallBuffers
 from collpress.runner.check import CheckResult, check_result
 from collpress.runner.clock import now_ns
+from collpress.runner.exchange import REDUCING
 from collpress.runner.overlap import measure_overlap
 from collpress.runner.plan import PlanPoint
 from collpress.runner.record import Report, Times
@@ -43,7 +43,7 @@ class Session:
         return self.ranks_on_host == self.world.size
 
 
-class _Ended(Exception):
+class _EndedError(Exception):
     """Ends the point on all ranks with the verdict that they agreed on."""
 
     def __init__(self, verdict: Verdict) -> None:
@@ -56,7 +56,7 @@ def measure_point(session: Session, point: PlanPoint) -> Report:
     run = _PointRun(session, point)
     try:
         run.measure()
-    except _Ended as ended:
+    except _EndedError as ended:
         run.report.verdict = ended.verdict
     finally:
         run.free()
@@ -71,7 +71,7 @@ class _PointRun:
         self._own_op: MPI.Op | None = None
 
     def measure(self) -> None:
-        self._together(self._prepare)
+        self._go_on(agree(self.world, attempt(self._prepare)))
         first_check = self._check_before()
         self._warm_up()
         self._time()
@@ -82,13 +82,10 @@ class _PointRun:
         if self._own_op is not None:
             self._own_op.Free()
 
-    def _together(self, step: Callable[[], None]) -> None:
-        self._agree_on(attempt(step))
-
-    def _agree_on(self, mine: Verdict) -> None:
-        verdict = agree(self.world, mine)
+    def _go_on(self, verdict: Verdict) -> None:
+        """`verdict` of all ranks."""
         if not verdict.ok:
-            raise _Ended(verdict)
+            raise _EndedError(verdict)
 
     def _prepare(self) -> None:
         self._load()
@@ -124,7 +121,7 @@ class _PointRun:
             raise PointError(Status.OUT_OF_MEMORY, f"the buffers of {on_host} ranks {told}")
         self.buffers = CallBuffers(point, self.values, self.world.rank)
         op = None
-        if point.collective in calls.REDUCING:
+        if point.collective in REDUCING:
             if calls.user_operation(point):
                 self._own_op = make_operation(point.dtype, point.op)
             op = self._own_op or OPERATIONS[point.op]
@@ -141,8 +138,7 @@ class _PointRun:
 
         verdict = attempt(look) if self.operation.verdict.ok else self.operation.verdict
         verdict, results = agree_and_share(self.world, verdict, own)
-        if not verdict.ok:
-            raise _Ended(verdict)
+        self._go_on(verdict)
         result = CheckResult()
         for one in results:
             result.merge(one)
@@ -190,8 +186,7 @@ class _PointRun:
         before = Moment.now()
         timings = time_iterations(world, wait, self.operation, limits)
         spent = before.spent()
-        if not timings.verdict.ok:
-            raise _Ended(timings.verdict)
+        self._go_on(timings.verdict)
         n, own_ns = timings.start_ns.size, int((timings.end_ns - timings.start_ns).sum())
         told = world.gather((own_ns, spent))
         skew_s = self._start_skew(timings)

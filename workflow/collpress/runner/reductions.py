@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -27,11 +27,10 @@ def combined(op: str, a: Array, b: Array) -> Array:
 def make_operation(dtype: Dtype, op: str) -> MPI.Op:
     """An operation on the 16 bits of halves: in float32, rounded to the nearest. To be freed."""
 
-    def operate(given: MPI.buffer, inout: MPI.buffer, _: MPI.Datatype) -> None:
-        to = np.frombuffer(inout, dtype.stored)
-        other, own = (dtype.numbers(np.frombuffer(b, dtype.stored)).astype(np.float32) for b in (given, inout))
+    def operate(given: Any, inout: Any, _: MPI.Datatype) -> None:
+        to, other = (np.frombuffer(buffer, dtype.stored) for buffer in (inout, given))
+        a, b = (dtype.numbers(values).astype(np.float32) for values in (to, other))
         with np.errstate(over="ignore", invalid="ignore"):
-            to[...] = dtype.of(combined(op, own, other))
+            to[...] = dtype.of(combined(op, a, b))
 
-    operation: Callable[[MPI.buffer, MPI.buffer, MPI.Datatype], None] = operate
-    return MPI.Op.Create(operation, commute=True)
+    return MPI.Op.Create(operate, commute=True)

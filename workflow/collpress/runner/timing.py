@@ -104,12 +104,12 @@ class Timings:
     verdict: Verdict = field(default_factory=Verdict)
 
     def slowest_s(self) -> npt.NDArray[np.float64]:
-        return self.slowest_ns * 1e-9
+        return self.slowest_ns.astype(np.float64) * 1e-9
 
 
 def time_iterations(comm: MPI.Intracomm, wait: Wait, operation: Operation, limits: Limits) -> Timings:
-    """Collective. Batches double the number of iterations; after each, outside the timed region, rank 0 decides and tells
-    the others, so all stop at the same iteration. Whatever the deadline, min(3, min_iterations) iterations are run.
+    """Collective. Batches double the number of iterations; after each, outside the timed region, rank 0 decides and
+    tells the others, so all stop at the same iteration. Whatever the deadline, min(3, min_iterations) are run.
 
     Before the last iteration of each batch, and so before the very last one, the result buffer is poisoned, outside the
     timed region: a check of the last result cannot see an earlier one. That iteration is a sample like any other.

@@ -27,12 +27,12 @@ def pattern(rank: int, first: int, length: int) -> npt.NDArray[np.int32]:
 
 
 def divided(values: npt.NDArray[np.int32], dtype: Dtype, ranks: int) -> npt.NDArray[np.int32]:
-    """A pattern, of narrow integers divided (towards 0) by what keeps sums over so many ranks within their type: beyond,
-    MPI leaves open what comes out."""
+    """A pattern; of narrow integers divided (towards 0) by what keeps sums over so many ranks within their type: beyond
+    it, MPI leaves open what comes out."""
     if dtype.name not in {"int8", "int16"}:
         return values
     divisor = -(-128 * ranks // int(np.iinfo(dtype.stored).max))
-    return np.sign(values) * (np.abs(values) // divisor)
+    return np.where(values < 0, -(-values // divisor), values // divisor)
 
 
 def factors(values: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -44,7 +44,7 @@ def noise(seed: int, part: int, positions: npt.NDArray[np.uint64]) -> npt.NDArra
     """Numbers in [-1, 1) that depend on all bits of the arguments."""
     start = np.uint64((seed + part * STREAM) & MASK)
     x = mixed_all(start + (positions + np.uint64(1)) * np.uint64(GOLDEN))
-    return (x >> np.uint64(32)).astype(np.uint32).view(np.int32) * 2.0**-31
+    return (x >> np.uint64(32)).astype(np.uint32).view(np.int32).astype(np.float64) * 2.0**-31
 
 
 class Layout:
@@ -149,10 +149,9 @@ class Values:
         factor = 1 + data.wrap_amplitude * noise(data.wrap_seed, rank % self._layout.parts, positions)
         with np.errstate(over="ignore", invalid="ignore"):
             numbers = self.dtype.numbers(values).astype(np.float64) * factor
-            changed = numbers if self.dtype.name == "float64" else numbers.astype(np.float32)
+            sent = self.dtype.of(numbers)
             if data.is_bfloat16:
-                changed = widened(narrowed(changed))
-            sent = self.dtype.of(changed)
+                sent = widened(narrowed(sent))
         is_copy = positions >= np.uint64(self._layout.part_elements)
         return np.where(is_copy & np.isfinite(self.dtype.numbers(sent)), sent, values)
 
@@ -167,4 +166,3 @@ def _mapped(data: FileData, stored: np.dtype[np.generic]) -> Array:
         told = f"has {size} bytes, not the {data.elements} elements that the plan names"
         raise PointError(Status.FAILED, f"data file {data.path} {told}")
     return np.zeros(0, stored) if file is None else np.asarray(file)
-
