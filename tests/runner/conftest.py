@@ -1,4 +1,4 @@
-"""The core and the program that tells what ranks send: what the runner is compared with; one build, kept."""
+"""What the runner is compared with: the core, and the program that tells what ranks send; one build, kept."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import fcntl
 import sys
 from pathlib import Path
 
+import mpi4py
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "native"))
+mpi4py.rc.initialize = False  # these tests start MPI in processes of its own
 
 from native_core import NATIVE, Core, cmake_build
+from runner_process import Runner
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +24,8 @@ def core() -> Core:
         fcntl.flock(lock, fcntl.LOCK_EX)
         cmake_build(build, "-DCOLLPRESS_TESTS=ON", targets=("collpress-core", "served-values"))
     return Core(build)
+
+
+@pytest.fixture(scope="session")
+def runner() -> Runner:
+    return Runner()
