@@ -12,8 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "native"))
 mpi4py.rc.initialize = False  # these tests start MPI in processes of its own
 
-from native_core import NATIVE, Core, cmake_build
-from runner_process import Runner
+from native_core import NATIVE, Core, cmake_build  # noqa: E402
+from runner_process import Runner  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -91,7 +91,9 @@ def test_a_journal_is_as_the_schema_says_and_tells_what_ran(runner: Runner, tmp_
 
 @pytest.mark.parametrize("sync", ["dissemination", "barrier", "none"])
 def test_ranks_start_as_asked(runner: Runner, tmp_path: Path, sync: str) -> None:
-    (record,) = launched(runner, tmp_path, 3, [call("allreduce", sync=sync, min_iterations=20, max_iterations=20)]).records()
+    (record,) = launched(
+        runner, tmp_path, 3, [call("allreduce", sync=sync, min_iterations=20, max_iterations=20)]
+    ).records()
     assert (record["status"], record["n"], record["late"], record["effective"]["sync"]) == ("ok", 20, 0, sync)
 
 

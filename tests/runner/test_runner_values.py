@@ -109,7 +109,8 @@ def test_special_values_and_bytes_that_come_back_are_judged_like_the_cores(
             entries.append(
                 point(
                     dtype=dtype, op=op, message_bytes=bytes_ * stored_as.bytes, data="file", data_path=path,
-                    data_elements=elements, wrap=wrap, data_unique_bytes=400, warmup=0, min_iterations=2, max_iterations=2,
+                    data_elements=elements, wrap=wrap, data_unique_bytes=400,
+                    warmup=0, min_iterations=2, max_iterations=2,
                 )
             )  # fmt: skip
     own, cores = (program.launch(tmp_path / str(i), 3, entries) for i, program in enumerate((runner, core)))
