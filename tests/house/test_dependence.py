@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "workflow" / "collpress"
-LEAVES = {"errors", "fidelity", "files", "layout", "log", "printable", "usual"}
+LEAVES = {"collectives", "errors", "fidelity", "files", "layout", "log", "printable", "usual"}
 MAY_IMPORT = {
     "spec": set(),
     "data": {"spec"},

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from native_core import Core, plan_text, point
+from native_core import Core, environment, plan_text, point
+
+from collpress.execute.processes import ask_for_stacks, end_session
 
 
 def bad_plans() -> list[tuple[str, str, str]]:
@@ -114,3 +118,27 @@ def test_an_unwritable_journal_is_a_message_not_a_success(core: Core, tmp_path: 
     done = core.program_on_ranks(2, "collpress-core", "--plan", plan, "--journal", tmp_path / "no/journal", *arguments)
     assert done.returncode not in (0, 2, 4)
     assert "journal cannot be opened" in done.stderr
+
+
+def test_a_rank_that_waits_for_ever_says_where_when_it_is_asked(core: Core, user: Path, tmp_path: Path) -> None:
+    """As the supervisor does before it ends a launch that gives no sign of life."""
+    plan = tmp_path / "plan.tsv"
+    plan.write_text(plan_text([point(algorithm="reference:deadlocks", plugin=user / "deadlocks.so")]), encoding="utf-8")
+    command = [*core.mpiexec, "-n", "2", str(core.program), "--plan", str(plan), "--journal", str(tmp_path / "journal")]
+    command += ["--launch", "0", "--attempt", "1", "--seed", "1", "--ranks", "2"]
+    said = tmp_path / "said"
+    with said.open("wb") as file:
+        process = subprocess.Popen(command, env=environment(), stdout=file, stderr=file, start_new_session=True)
+    try:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and "here:" not in said.read_text(encoding="utf-8"):
+            if (tmp_path / "journal").exists() and '"begin"' in (tmp_path / "journal").read_text(encoding="utf-8"):
+                time.sleep(0.5)
+                ask_for_stacks(process.pid, "collpress-core")
+            time.sleep(0.1)
+        text = said.read_text(encoding="utf-8")
+    finally:
+        end_session(process.pid)
+        process.wait()
+    assert {f"rank {rank} is here:" in text for rank in (0, 1)} == {True}
+    assert text.count("MPI_Wait") == 2

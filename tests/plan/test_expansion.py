@@ -55,6 +55,15 @@ def test_every_point_holds_every_factor(expanded: Any) -> None:
         "message_bytes": 64,
         "ranks": 4,
         "nodes": 1,
+        "root": 0,
+        "buffers": "separate",
+        "call": "blocking",
+        "imbalance": "none",
+        "segment_bytes": "default",
+        "fanout": "default",
+        "sync": "dissemination",
+        "cache": "warm",
+        "alignment": 65536,
     }
 
 

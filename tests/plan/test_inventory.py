@@ -531,9 +531,62 @@ def test_algorithms_lists_all_kinds(house: House, capsys: pytest.CaptureFixture[
     ]
     assert told["summary"] == {"algorithms": 3, "library": 2, "compressed": 1}
     assert told["machine"]["mpi"] == OFFERS["library"]
-    assert set(told["rows"][0]["constraints"]) == {"min_ranks", "power_of_two_ranks", "count_at_least_ranks"}
     assert main(["algorithms", "--platform", "here"]) == 0
-    assert "compressed:ring" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "compressed:ring" in text
+    assert "bcast\n  nothing: this core does not call it" in text
+
+
+def test_algorithms_tells_of_each_collective_what_its_algorithms_can(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    able = {"segments": True, "fanout": True}
+    said = [
+        {"collective": "allreduce", "name": "default", "id": 0, "segments": False, "fanout": False},
+        {"collective": "pingpong", "name": "default", "id": 0, "segments": False, "fanout": False},
+        {"collective": "bcast", "name": "chain", "id": 2, **able},
+        {"collective": "allgather", "name": "recursive_doubling", "id": 3, "power_of_two": True, **able},
+    ]
+    house.core(f"print({json.dumps(OFFERS | {'algorithms': said})!r})")
+    arguments = ["algorithms", "--platform", "here"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.splitlines()[:9] == [
+        "allreduce",
+        "  library:default                      in place too",
+        "  compressed:ring",
+        "allgather",
+        "  library:default                      in place too",
+        "  library:recursive_doubling           a power of two of ranks, in place too, segment_bytes, fanout",
+        "bcast",
+        "  library:default",
+        "  library:chain                        segment_bytes, fanout",
+    ]
+    assert main([*arguments, "--collective", "bcast", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(r["collective"], r["name"]) for r in told["rows"]] == [("bcast", "default"), ("bcast", "chain")]
+    assert told["rows"][1]["constraints"] == {
+        "min_ranks": 1,
+        "power_of_two_ranks": False,
+        "count_at_least_ranks": False,
+        "in_place": False,
+        "segments": True,
+        "least_fanout": 2,
+    }
+    assert main([*arguments, "--collective", "pingpong"]) == 0
+    assert "at least 2 ranks" in capsys.readouterr().out
+
+
+def test_plugins_say_what_they_can_and_an_inventory_keeps_it(house: House) -> None:
+    build = json.loads((house.root / "results/native/here/build.json").read_text(encoding="utf-8"))
+    ring = next(p for p in build["plugins"] if p["name"] == "ring")
+    ring |= {"in_place": True, "segments": True, "least_fanout": 3}
+    house.write("results/native/here/build.json", build)
+    house.take()
+    offer = known_offer(house.places)
+    assert offer is not None
+    found = offer.algorithm("allreduce", "compressed:ring")
+    assert found is not None
+    assert (found.in_place, found.segments, found.least_fanout) == (True, True, 3)
 
 
 def test_a_mistake_is_told_without_a_traceback(house: House, capsys: pytest.CaptureFixture[str]) -> None:

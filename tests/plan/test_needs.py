@@ -71,6 +71,27 @@ def test_a_codec_or_algorithm_that_nothing_makes_is_a_mistake(tmp_path: Path) ->
     refuse_unknown_plugins(right, native)
 
 
+def test_an_algorithm_of_another_collective_is_a_mistake_with_the_names_that_exist(tmp_path: Path) -> None:
+    for source in ("collectives/bcast/tree.cpp", "collectives/bcast/chain.cpp", "collectives/reduce/tree.cpp"):
+        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / source).touch()
+
+    def campaign(collective: str, algorithm: str, defaults: str = "") -> Any:
+        matrix = f"{{collective: {collective}, message_bytes: 8, ranks: 2, algorithm: '{algorithm}'}}"
+        return campaign_text(f"title: t\n{defaults}experiments: {{e: {{matrix: {matrix}}}}}\n")
+
+    refuse_unknown_plugins(campaign("bcast", "reference:chain"), tmp_path)
+    refuse_unknown_plugins(campaign("[reduce, bcast]", "reference:chain"), tmp_path)
+    with pytest.raises(CollpressError, match='unknown algorithm "reference:chain"') as caught:
+        refuse_unknown_plugins(campaign("reduce", "reference:chain"), tmp_path)
+    assert caught.value.allowed == "reference:tree"
+    with pytest.raises(CollpressError) as caught:
+        refuse_unknown_plugins(
+            campaign("reduce", "reference:tree", "defaults: {algorithm: 'reference:no'}\n"), tmp_path
+        )
+    assert (caught.value.where, caught.value.allowed) == ("campaign.yaml:2: defaults.algorithm", "reference:tree")
+
+
 def test_a_campaigns_own_source_makes_a_name(tmp_path: Path) -> None:
     (tmp_path / "mine" / "below").mkdir(parents=True)
     (tmp_path / "mine" / "below" / "halves.c").touch()

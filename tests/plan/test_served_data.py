@@ -35,11 +35,11 @@ def points(write: Any, platform: Platform, offer: Offer, matrix: str) -> list[An
         ),
         (
             "dataset: captures/grad, message_bytes: 4004, ranks: 2",
-            "a part of captures/grad has 1000 elements; a message needs 1001 (data are never",
+            "a part of captures/grad has 1000 elements; a rank sends 1001 (data are never",
         ),
         (
             "dataset: captures/grad, dtype: float64",
-            "the dataset captures/grad holds bfloat16, which is sent as float32, not float64",
+            "the dataset captures/grad holds bfloat16, which is sent as it is or as float32, not float64",
         ),
         ("dataset: captures/grad, message_bytes: 64Ki, ranks: 8, wrap: mirror", None),
         ("dataset: weather/theta, message_bytes: 64Ki, ranks: 8, wrap: perturb", None),

@@ -106,6 +106,39 @@ def test_a_record_from_before_there_were_metrics_still_reads() -> None:
     assert fidelity.result.metrics == {"psnr": {"psnr": None}}
 
 
+def test_a_record_may_say_how_the_call_was_made_and_one_from_before_says_nothing() -> None:
+    before = {"algorithm": "ring", "known_by": "construction", "segment_bytes": None, "abs_bound": None}
+    older = record(effective=before)
+    assert older.effective is not None
+    assert (older.effective.fanout, older.effective.operation, older.effective.sync) == (None, None, None)
+    assert (older.effective.consistent_with, older.overlap, older.noise, older.memory_bytes) == (None, None, None, None)
+    how = {"fanout": 4, "operation": "user-defined", "sync": "window", "consistent_with": ["ring", "segmented_ring"]}
+    overlap = {"pure_s": 1.0, "compute_s": 1.0, "overlapped_s": 1.5, "omb_percent": 50.0, "imb_percent": None}
+    noise = {"steal_s": 0.0, "run_delay_s": None}
+    newer = record(effective=before | how, overlap=overlap, noise=noise, memory_bytes=4096)
+    assert newer.effective is not None
+    assert newer.effective.consistent_with == ["ring", "segmented_ring"]
+    assert newer.overlap is not None
+    assert (newer.overlap.overlapped_s, newer.noise, newer.memory_bytes) == (1.5, noise, 4096)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"effective": {"operation": "magic"}}, "operation"),
+        ({"effective": {"sync": "prayer"}}, "sync"),
+        ({"overlap": {"pure_s": -1.0}}, "overlap.pure_s"),
+        ({"overlap": {"pure_s": 1.0}}, "overlap.compute_s"),
+        ({"noise": {"load": "high"}}, "noise.load"),
+    ],
+)
+def test_how_a_call_was_made_has_known_words_and_numbers(changed: dict[str, Any], complaint: str) -> None:
+    before = {"algorithm": "ring", "known_by": "construction", "segment_bytes": None, "abs_bound": None}
+    changed = {name: (before if name == "effective" else {}) | value for name, value in changed.items()}
+    with pytest.raises(CollpressError, match=complaint):
+        record(**changed)
+
+
 def test_an_older_line_goes_through_every_upgrade_in_turn() -> None:
     upgrades = {1: lambda x: {**x, "path": "b"}, 2: lambda x: {**x, "path": x["path"] + "c"}}
     assert upgraded({"schema": 1}, upgrades, current=3) == {"schema": 3, "path": "bc"}

@@ -111,6 +111,15 @@ def test_values_come_out_canonical() -> None:
         ),
         ("    matrix:", "    zip: {nodes: [1, 2], op: [sum]}\n    matrix:", ["equally long: op has 1, nodes has 2"]),
         ("    matrix:", "    zip: {codec: [none]}\n    matrix:", ['the factor "codec" is set twice']),
+        ("ranks:", "root: -1\n      ranks:", ["there is no rank -1"]),
+        ("ranks:", "alignment: 96\n      ranks:", ["an alignment of 96 bytes is impossible", "a power of two from 64"]),
+        ("ranks:", "alignment: 32\n      ranks:", ["an alignment of 32 bytes is impossible"]),
+        ("ranks:", "segment_bytes: 0\n      ranks:", ["segment_bytes 0 is too small", "default, or 1 and more"]),
+        ("ranks:", "fanout: [default, 1]\n      ranks:", ["matrix.fanout[1]", "fanout 1 is too small"]),
+        ("ranks:", "fanout: default .. 8 x2\n      ranks:", ['"default" is no end of a range']),
+        ("ranks:", "buffers: inplace\n      ranks:", ['unknown buffers "inplace"', 'did you mean "in-place"']),
+        ("ranks:", "call: async\n      ranks:", ['unknown call "async"', "blocking, nonblocking"]),
+        ("ranks:", "sync: windows\n      ranks:", ['did you mean "window"']),
         ("    matrix:", "    zip: [{nodez: 1}]\n    matrix:", ["experiments.one.zip[0].nodez", 'did you mean "nodes"']),
     ],
 )
@@ -118,6 +127,20 @@ def test_a_mistake_is_told_with_its_place_and_what_was_meant(old: str, new: str,
     complaint = _complaint(old, new)
     for part in told:
         assert part in complaint
+
+
+def test_how_calls_are_made_comes_out_canonical() -> None:
+    given = (
+        _changed(
+            "ranks:",
+            "segment_bytes: [default, 1Ki .. 4Ki x2]\n      fanout: ['2', 4]\n      alignment: 4Ki\n"
+            "      root: 0 .. 2 +1\n      ranks:",
+        )
+        .experiments["one"]
+        .matrix.given()
+    )
+    assert given["segment_bytes"] == ("default", 1024, 2048, 4096)
+    assert (given["fanout"], given["alignment"], given["root"]) == ((2, 4), (4096,), (0, 1, 2))
 
 
 def test_metrics_are_all_that_are_offered_unless_told_otherwise() -> None:

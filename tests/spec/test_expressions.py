@@ -23,6 +23,9 @@ POINT: dict[str, Any] = {
     "message_bytes": 4 << 20,
     "ranks": 2,
     "nodes": 1,
+    "segment_bytes": 1 << 16,
+    "fanout": "default",
+    "root": 1,
 }
 
 
@@ -48,6 +51,9 @@ POINT: dict[str, Any] = {
         ('error_bound == "rel 0.001"', True),
         ('error_bound in ["rel 1.0e-3"]', True),
         ('"rel 1e-4" == error_bound', False),
+        ('segment_bytes == "64Ki" and segment_bytes != "default"', True),
+        ('fanout in ["default", "2"]', True),
+        ("root > 0", True),
     ],
 )
 def test_a_condition_means_what_it_says(text: str, truth: bool) -> None:

@@ -40,6 +40,9 @@ typedef struct collpress_p2p {
     void (*step)(void *self);
     /* The machine that a rank runs on: 0, 1, ... in the order of their first ranks. */
     int32_t (*node)(void *self, int32_t rank);
+    /* Scopes that nest; see tag.h. */
+    void (*tag_begin)(void *self, const char *name);
+    void (*tag_end)(void *self);
 } collpress_p2p;
 
 /* One call of a collective on p ranks. Each buffer is contiguous; a block of `count` elements at position i starts at

@@ -122,7 +122,7 @@ struct Run {
     std::size_t before_end;
 };
 
-// A rank's subtree as it is gathered or scattered: the run of its blocks, and its own one among them.
+// A rank's whole subtree, as it is gathered or scattered.
 template <class Tree>
 Edge subtree_of(const Tree &tree) {
     for (std::int32_t step = tree.steps(); step-- > 0;)
@@ -135,8 +135,9 @@ bool is_leaf(const Tree &tree) {
         if (tree.edge(step).kind == Edge::Kind::child) return false;
     return true;
 }
-inline std::size_t own_block(const Edge &subtree, std::int32_t rank, std::int32_t ranks) {
-    return static_cast<std::size_t>((rank < subtree.last ? rank : rank - ranks) - subtree.first);
+// Blocks of the subtree before that of a rank in it.
+inline std::size_t blocks_before(const Edge &subtree, std::int32_t rank, std::int32_t ranks) {
+    return static_cast<std::size_t>((rank - subtree.first + ranks) % ranks);
 }
 
 // Root receives in place, but for the run that goes over the end of its vector; leaves send without a copy.
@@ -152,7 +153,7 @@ void gather_along(const Tree &tree, const P2p &comm, const collpress_call &call)
         own = comm.at(call.recv, static_cast<std::size_t>(call.root) * count);
     } else if (count != 0 && !is_leaf(tree)) {
         gathered = comm.scratch(comm.bytes(subtree.blocks() * count));
-        own = comm.at(gathered, own_block(subtree, from_root.mine(), comm.size()) * count);
+        own = comm.at(gathered, blocks_before(subtree, from_root.mine(), comm.size()) * count);
     }
     if (own != nullptr && call.send != nullptr) comm.copy(own, call.send, count);
 
@@ -165,7 +166,7 @@ void gather_along(const Tree &tree, const P2p &comm, const collpress_call &call)
         if (edge.kind == Edge::Kind::parent) {
             comm.exchange(gathered == nullptr ? call.send : gathered, elements, peer, nullptr, 0, peer);
         } else if (!is_root) {
-            const auto before = static_cast<std::size_t>(edge.first - subtree.first);
+            const std::size_t before = blocks_before(subtree, edge.first, comm.size());
             comm.exchange(nullptr, 0, peer, comm.at(gathered, before * count), elements, peer);
         } else if (const Run run(comm, from_root, edge, count); run.wraps()) {
             std::byte *arrival = comm.scratch(comm.bytes(elements));
@@ -191,7 +192,7 @@ void scatter_along(const Tree &tree, const P2p &comm, const collpress_call &call
         own = comm.at(call.send, static_cast<std::size_t>(call.root) * count);
     } else if (count != 0 && !is_leaf(tree)) {
         arrived = comm.scratch(comm.bytes(subtree.blocks() * count));
-        own = comm.at(arrived, own_block(subtree, from_root.mine(), comm.size()) * count);
+        own = comm.at(arrived, blocks_before(subtree, from_root.mine(), comm.size()) * count);
     }
 
     for (std::int32_t step = tree.steps(); step-- > 0;) {
@@ -203,7 +204,7 @@ void scatter_along(const Tree &tree, const P2p &comm, const collpress_call &call
         if (edge.kind == Edge::Kind::parent) {
             comm.exchange(nullptr, 0, peer, arrived, elements, peer);
         } else if (!is_root) {
-            const auto before = static_cast<std::size_t>(edge.first - subtree.first);
+            const std::size_t before = blocks_before(subtree, edge.first, comm.size());
             comm.exchange(comm.at(arrived, before * count), elements, peer, nullptr, 0, peer);
         } else if (const Run run(comm, from_root, edge, count); run.wraps()) {
             std::byte *departure = comm.scratch(comm.bytes(elements));

@@ -12,6 +12,7 @@
 #define COLLPRESS_P2P_HPP
 
 #include "collpress/algorithm.h"
+#include "collpress/tag.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -43,6 +44,7 @@ class P2p {
   public:
     explicit P2p(const collpress_p2p *raw) : raw_(raw) {}
 
+    const collpress_p2p *raw() const { return raw_; }
     std::int32_t rank() const { return raw_->rank; }
     std::int32_t size() const { return raw_->size; }
     std::size_t bytes(std::size_t elements) const { return elements * raw_->element_bytes; }

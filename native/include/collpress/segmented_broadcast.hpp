@@ -17,11 +17,11 @@ struct TreePlace {
     std::vector<std::int32_t> children;
 };
 
-// Where a campaign names no size: what Open MPI's own decisions take for long messages.
+// Where a campaign names no size: what Open MPI up to 4.0 took for pipelines of long messages.
 inline constexpr std::size_t segment_bytes = 128 * 1024;
 
 // In step t a rank of depth d receives segment t - d and passes segment t - d - 1 on: s - 1 + deepest steps for s
-// segments. A send may go on during the next step.
+// segments. Messages may go on during the next step: two receives and two sends to each child are under way.
 inline void segmented_broadcast(const P2p &comm, const collpress_call &call, const TreePlace &place) {
     const std::size_t usual = std::max<std::size_t>(1, segment_bytes / comm.bytes(1));
     const std::size_t segment = call.segment_elements == 0 ? usual : call.segment_elements;
@@ -35,6 +35,7 @@ inline void segmented_broadcast(const P2p &comm, const collpress_call &call, con
 
     const auto degree = static_cast<std::int32_t>(place.children.size());
     Messages receives(comm, 1);
+    Messages earlier_receives(comm, 1);
     Messages sends(comm, degree);
     Messages earlier_sends(comm, degree);
     const std::int64_t steps = static_cast<std::int64_t>(segments) - 1 + place.deepest;
@@ -43,12 +44,14 @@ inline void segmented_broadcast(const P2p &comm, const collpress_call &call, con
         const std::int64_t in = step - place.depth;
         const std::int64_t out = in - 1;
         if (place.depth != 0 && exists(in)) receives.receive(at(in), size(in), place.parent);
+        earlier_receives.complete();
         if (exists(out))
             for (const std::int32_t child : place.children) sends.send(at(out), size(out), child);
         earlier_sends.complete();
-        receives.complete();
+        std::swap(receives, earlier_receives);
         std::swap(sends, earlier_sends);
     }
+    earlier_receives.complete();
     earlier_sends.complete();
 }
 

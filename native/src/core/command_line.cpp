@@ -11,7 +11,7 @@ namespace collpress {
 
 const char *const usage_text =
     "usage: collpress-core --plan FILE --journal FILE --launch N --attempt N --seed N --ranks N\n"
-    "                      [--samples FILE --samples-mode none|summary|per-rank|all]       under mpiexec\n"
+    "                      [--samples FILE --samples-mode none|summary|per-rank|all] [--traces FILE]   under mpiexec\n"
     "       collpress-core --describe PLUGIN.so...          what plugins say about themselves, as JSON\n"
     "       collpress-core --offers                         what the MPI library offers, as JSON\n"
     "       collpress-core --schedule PLUGIN.so --ranks P --count N [--root R] [--in-place] [--segment ELEMENTS]\n"
@@ -32,7 +32,8 @@ constexpr std::size_t most_recorded_count = std::size_t{1} << 32;
 const std::vector<std::string_view> &options_of(Mode mode) {
     static const std::map<Mode, std::vector<std::string_view>> known = {
         {Mode::measure,
-         {"--plan", "--journal", "--launch", "--attempt", "--seed", "--ranks", "--samples", "--samples-mode"}},
+         {"--plan", "--journal", "--launch", "--attempt", "--seed", "--ranks", "--samples", "--samples-mode",
+          "--traces"}},
         {Mode::describe, {"--describe"}},
         {Mode::offers, {"--offers"}},
         {Mode::schedule,
@@ -137,6 +138,8 @@ class Reader {
             options_.seed = integer<std::uint64_t>(option, value, 0, std::numeric_limits<std::uint64_t>::max());
         else if (option == "--samples")
             options_.samples = value;
+        else if (option == "--traces")
+            options_.traces = value;
         else if (option == "--samples-mode")
             options_.samples_mode =
                 static_cast<SamplesMode>(choice(option, value, {"none", "summary", "per-rank", "all"}));

@@ -25,6 +25,7 @@ struct Options {
     std::int32_t ranks = 0;
     std::string samples;
     SamplesMode samples_mode = SamplesMode::none;
+    std::string traces; // a file; empty: none
     ScheduledCall call; // --schedule, all but the collective; --check, its ranks
 };
 

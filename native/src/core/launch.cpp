@@ -165,7 +165,7 @@ void run_launch(const Options &options, const std::vector<PlanPoint> &plan, MPI_
     MPI_Comm_rank(world, &rank);
     std::unique_ptr<Journal> journal;
     if (rank == 0) journal = std::make_unique<Journal>(options.journal);
-    Session session(world, options.samples, options.samples_mode);
+    Session session(world, options.samples, options.samples_mode, options.traces);
     const LaunchIdentity identity{options.launch, options.attempt};
     const std::vector<std::size_t> order =
         shuffled(plan.size(), options.seed, static_cast<std::uint64_t>(options.launch));

@@ -7,6 +7,7 @@
 #include "core/plan.hpp"
 #include "core/plugin.hpp"
 #include "core/schedules.hpp"
+#include "core/stack.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -61,6 +62,7 @@ int measure(const Options &options, int *argc, char ***argv) {
     int size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    print_stack_on_signal(rank);
     if (size != options.ranks) {
         const std::string foreign = foreign_launcher(library);
         if (rank == 0 && launcher_rank() == 0) {

@@ -14,11 +14,12 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 38> known_keys = {"key",
+constexpr std::array<std::string_view, 40> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
                                                          "plugin",
+                                                         "tagged_plugin",
                                                          "codec",
                                                          "codec_plugin",
                                                          "bound",
@@ -50,6 +51,7 @@ constexpr std::array<std::string_view, 38> known_keys = {"key",
                                                          "max_iterations",
                                                          "precision",
                                                          "at_most",
+                                                         "at_least",
                                                          "instrumented",
                                                          "metrics"};
 
@@ -214,9 +216,11 @@ void read_algorithm(const Line &line, PlanPoint &point) {
     if (origin == origins[0]) {
         point.origin = Origin::library;
         line.forbid("plugin", "an algorithm of the library has no plugin");
+        line.forbid("tagged_plugin", "an algorithm of the library has no plugin");
     } else if (origin == origins[1] || origin == origins[2]) {
         point.origin = origin == origins[1] ? Origin::reference : Origin::compressed;
         point.plugin = line.text("plugin");
+        point.tagged_plugin = line.optional("tagged_plugin");
     } else {
         line.fail("algorithm", "unknown origin \"" + origin + "\"" + did_you_mean(origin, origins), origins);
     }
@@ -318,6 +322,7 @@ PlanPoint read_point(const Line &line) {
     if (point.max_iterations < point.min_iterations) line.fail("max_iterations", "is below min_iterations");
     point.precision = line.positive("precision");
     point.at_most_s = line.positive("at_most");
+    if (line.has("at_least")) point.at_least_s = line.positive("at_least");
     point.instrumented = line.integer("instrumented");
     point.entries = line.entries();
     return point;

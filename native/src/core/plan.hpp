@@ -43,6 +43,7 @@ struct PlanPoint {
     Origin origin = Origin::library;
     std::string algorithm; // without its origin
     std::string plugin;
+    std::string tagged_plugin; // empty: the source has no tags
     std::string codec;
     std::string codec_plugin;
     Bound bound = Bound::none;
@@ -64,6 +65,7 @@ struct PlanPoint {
     std::size_t max_iterations = 1;
     double precision = 0;
     double at_most_s = 0;
+    double at_least_s = 0; // of measuring: half of it warming up
     std::size_t instrumented = 0;
     std::vector<std::string> metrics;                         // paths of their plugins
     std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record

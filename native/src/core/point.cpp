@@ -291,36 +291,50 @@ class PointRun {
         return static_cast<std::size_t>(shared);
     }
 
-    // At most a quarter of the time that is left.
+    // So many iterations, and for half of the time that measuring shall take at least; at most a quarter of the time
+    // that is left. In growing blocks: the first calls on a communicator may be much slower than all others.
     void warm_up() {
-        const double fit = std::max(left_s(), 0.0) / 4 / std::max(first_call_s_, 1e-9);
-        report_.warmup = decided(std::min(point_.warmup, static_cast<std::size_t>(std::min(fit, 1e9))));
         const std::int64_t start = now_ns();
-        {
-            const InUse in_use(*operation_);
-            for (std::size_t i = 0; i < report_.warmup; ++i) {
+        const double most_s = std::max(left_s(), 0.0) / 4;
+        const double least_s = point_.at_least_s / 2;
+        iteration_s_ = first_call_s_;
+        const InUse in_use(*operation_);
+        while (true) {
+            const double spent_s = static_cast<double>(now_ns() - start) * 1e-9;
+            const auto fit = [&](double seconds) {
+                const double iterations = (seconds - spent_s) / std::max(iteration_s_, 1e-9);
+                return static_cast<std::size_t>(std::clamp(iterations, 0.0, 1e9));
+            };
+            const std::size_t missing = point_.warmup - std::min(point_.warmup, report_.warmup);
+            const std::size_t grown = std::max<std::size_t>(2 * report_.warmup, 1);
+            const std::size_t block = decided(std::min({std::max(missing, fit(least_s)), fit(most_s), grown}));
+            if (block == 0) break;
+            const std::int64_t began = now_ns();
+            for (std::size_t i = 0; i < block; ++i) {
                 operation_->prepare(false);
                 session_.barrier.wait();
                 operation_->run();
             }
+            iteration_s_ = static_cast<double>(now_ns() - began) * 1e-9 / static_cast<double>(block);
+            report_.warmup += block;
         }
-        if (report_.warmup != 0)
-            iteration_s_ = static_cast<double>(now_ns() - start) * 1e-9 / static_cast<double>(report_.warmup);
-        else
-            iteration_s_ = first_call_s_;
+        report_.measuring_s += static_cast<double>(now_ns() - start) * 1e-9;
     }
 
     void time() {
         const double later_s = check_s_ + iteration_s_ * static_cast<double>(uses_p2p() ? point_.instrumented : 0);
         const std::int64_t deadline =
             began_ns_ + static_cast<std::int64_t>((std::min(point_.at_most_s, 1e6) - later_s) * 1e9);
+        const std::int64_t began = now_ns();
         Start &start = session_.starts.of(point_.sync);
         start.prepare();
         const NoiseCounters noise_before = noise_counters();
         const Usage before = usage_now();
         const Timings timings =
             time_iterations(session_.world, start, *operation_,
-                            {point_.min_iterations, point_.max_iterations, point_.precision, deadline, iteration_s_});
+                            {point_.min_iterations, point_.max_iterations, point_.precision, deadline,
+                             now_ns() + static_cast<std::int64_t>(point_.at_least_s / 2 * 1e9), iteration_s_});
+        report_.measuring_s += static_cast<double>(now_ns() - began) * 1e-9;
         const Usage after = usage_now();
         const NoiseCounters noise_after = noise_counters();
         if (!timings.verdict.ok()) throw Ended{timings.verdict};
@@ -391,10 +405,21 @@ class PointRun {
         const std::size_t fit =
             static_cast<std::size_t>(std::min(point_.at_most_s / 4 / std::max(iteration_s_, 1e-9), 1e9));
         const std::size_t iterations = decided(std::clamp<std::size_t>(fit, 1, point_.instrumented));
-        report_.phases = measure_phases(
+        const collpress_algorithm &tagged = tagged_algorithm();
+        TaggedRuns runs = measure_phases(
             session_.world, session_.barrier, iterations, [&] { operation_->prepare(false); },
-            [&] { return session_.p2p.run_tagged(*algorithm_, buffers_->call()); });
+            [&] { return session_.p2p.run_tagged(tagged, buffers_->call()); });
+        report_.trace = session_.traces.append(point_.key, runs.own);
+        report_.phases = std::move(runs.report);
         agree_on(session_.p2p.verdict());
+    }
+
+    // The plugin of the same source that was compiled with its tags, where it has any.
+    const collpress_algorithm &tagged_algorithm() {
+        if (point_.tagged_plugin.empty()) return *algorithm_;
+        const collpress_algorithm *tagged = nullptr;
+        together([&] { tagged = session_.plugins.load(point_.tagged_plugin).algorithm(); });
+        return tagged == nullptr ? *algorithm_ : *tagged;
     }
 
     // As many iterations as fit once more into half of the point's time, three kinds of them.

@@ -71,9 +71,16 @@ void write_phases(Json &json, const std::optional<PhaseReport> &phases) {
         json.null();
         return;
     }
-    json.begin_object().member("iterations", phases->iterations).member("total", phases->total_s);
-    for (std::size_t i = 0; i < phase_count; ++i) json.member(phase_names[i], phases->phase_s[i]);
-    json.member("other", phases->other_s).end_object();
+    json.begin_object().member("iterations", phases->iterations).member("rank", phases->rank);
+    json.member("total", phases->total_s);
+    for (std::size_t i = 0; i < part_names.size(); ++i) json.member(part_names[i], phases->part_s[i]);
+    json.member("other", phases->other_s).key("phases").begin_array();
+    for (const PhaseReport::Phase &phase : phases->phases) {
+        json.begin_object().member("name", phase.name).member("total", phase.total_s);
+        for (std::size_t i = 0; i < part_names.size(); ++i) json.member(part_names[i], phase.part_s[i]);
+        json.end_object();
+    }
+    json.end_array().end_object();
 }
 
 void write_overlap(Json &json, const std::optional<OverlapReport> &overlap) {
@@ -184,8 +191,8 @@ void write_resources(Json &json, const std::optional<TimeReport> &time) {
         .end_object();
 }
 
-void write_samples(Json &json, const std::optional<SamplesEntry> &samples) {
-    json.key("samples");
+void write_entry(Json &json, const char *key, const std::optional<SamplesEntry> &samples) {
+    json.key(key);
     if (!samples.has_value()) {
         json.null();
         return;
@@ -261,7 +268,7 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
         .member("message_bytes", point.message_bytes)
         .member("total_bytes", report.total_bytes);
     write_optional(json, "unique_bytes", report.unique_bytes);
-    json.member("warmup", report.warmup);
+    json.member("warmup", report.warmup).member("measuring_s", report.measuring_s);
     write_times(json, report.time);
     write_phases(json, report.phases);
     write_overlap(json, report.overlap);
@@ -269,7 +276,8 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     write_check(json, report.check);
     write_fidelity(json, report.fidelity);
     write_resources(json, report.time);
-    write_samples(json, report.samples);
+    write_entry(json, "samples", report.samples);
+    write_entry(json, "trace", report.trace);
     json.end_object();
     return json.text();
 }

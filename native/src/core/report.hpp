@@ -1,12 +1,12 @@
 // Everything that a point's record says beyond its plan line. Whole on rank 0 only.
 #pragma once
 
-#include "collpress/tag.hpp"
 #include "core/verdict.hpp"
 #include "measure/check.hpp"
 #include "measure/fidelity.hpp"
 #include "measure/noise.hpp"
 #include "measure/overlap.hpp"
+#include "measure/phases.hpp"
 #include "measure/resources.hpp"
 #include "measure/samples.hpp"
 #include "measure/statistics.hpp"
@@ -17,13 +17,6 @@
 #include <string>
 
 namespace collpress {
-
-struct PhaseReport {
-    std::size_t iterations;
-    double total_s;
-    std::array<double, phase_count> phase_s;
-    double other_s;
-};
 
 struct CodecReport {
     std::size_t raw_bytes;
@@ -60,8 +53,10 @@ struct PointReport {
     std::optional<std::size_t> unique_bytes; // of these, from different elements of a file
     std::optional<OverlapReport> overlap;
     std::size_t warmup = 0;
+    double measuring_s = 0; // warm-up, start synchronisation and timed iterations
     std::optional<TimeReport> time;
     std::optional<PhaseReport> phases;
+    std::optional<SamplesEntry> trace; // what every rank did in the instrumented iterations
     std::optional<CodecReport> codec;
     std::optional<CheckReport> check;
     std::optional<FidelityReport> fidelity;

@@ -7,6 +7,7 @@
 #include "measure/data.hpp"
 #include "measure/samples.hpp"
 #include "measure/start.hpp"
+#include "measure/trace.hpp"
 #include "p2p/mpi_p2p.hpp"
 
 #include <string>
@@ -17,9 +18,11 @@ namespace collpress {
 
 struct Session {
     // Collective over `world_comm`, which is used for everything outside timed regions.
-    Session(MPI_Comm world_comm, const std::string &samples_path, SamplesMode samples_mode)
+    Session(MPI_Comm world_comm, const std::string &samples_path, SamplesMode samples_mode,
+            const std::string &trace_path)
         : world(world_comm), host(ranks_beside(world_comm)), barrier(world_comm), starts(world_comm, host, barrier),
-          library(world_comm), p2p(world_comm), samples(samples_path, samples_mode, world_comm) {
+          library(world_comm), p2p(world_comm), samples(samples_path, samples_mode, world_comm),
+          traces(trace_path, world_comm, has_one_host(host, world_comm)) {
         MPI_Comm_rank(world, &rank);
         MPI_Comm_size(world, &size);
         MPI_Comm_size(host, &ranks_on_host);
@@ -42,8 +45,16 @@ struct Session {
     PluginCache plugins;
     DataCache data;
     SamplesFile samples;
+    TraceFile traces;
 
   private:
+    static bool has_one_host(MPI_Comm host, MPI_Comm world) {
+        int here = 0;
+        int everywhere = 0;
+        MPI_Comm_size(host, &here);
+        MPI_Comm_size(world, &everywhere);
+        return here == everywhere;
+    }
     static MPI_Comm ranks_beside(MPI_Comm comm) {
         int own = 0;
         MPI_Comm_rank(comm, &own);

@@ -51,7 +51,7 @@ Decision first_batch(const TimingLimits &limits) {
 Decision next_batch(const TimingLimits &limits, const Timings &timings, double iteration_s) {
     const std::size_t n = timings.slowest_s.size();
     const auto stop = [](Stop reason) { return Decision{0, static_cast<std::int64_t>(reason)}; };
-    if (n >= limits.min_iterations && timings.precise) return stop(Stop::precision);
+    if (n >= limits.min_iterations && timings.precise && now_ns() >= limits.earliest_ns) return stop(Stop::precision);
     if (n >= limits.max_iterations) return stop(Stop::max_iterations);
     const std::size_t fit = fitting(limits, iteration_s);
     if (fit == 0) return stop(Stop::time);

@@ -44,6 +44,7 @@ struct TimingLimits {
     std::size_t max_iterations;
     double precision;
     std::int64_t deadline_ns; // on rank 0's clock
+    std::int64_t earliest_ns; // before that nothing but the deadline and the number of iterations ends them
     double estimate_s;        // of one iteration, the barrier included, to size the first batch
 };
 

@@ -25,7 +25,9 @@ class Arena {
             if (block.size() < bytes || block.data() == nullptr) block = Buffer(bytes);
             return block.data();
         } catch (const std::bad_alloc &) {
-            std::fprintf(stderr, "collpress-core: no memory for %zu bytes of scratch inside a collective\n", bytes);
+            std::fprintf(stderr,
+                         "collpress-core: std::bad_alloc: no memory for %zu bytes of scratch inside a collective\n",
+                         bytes);
             std::abort();
         }
     }

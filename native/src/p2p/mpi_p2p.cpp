@@ -11,7 +11,7 @@ namespace {
 constexpr int tag = 0;
 
 struct NoTag {
-    NoTag(PhaseTimes &, Phase) {}
+    NoTag(TagLog &, const char *, TagKind) {}
 };
 
 // For each rank the number of its machine, counted in the order of their first ranks.
@@ -41,7 +41,7 @@ std::vector<std::int32_t> nodes_of(MPI_Comm comm) {
 // The functions of the C interface, with and without tags: timed iterations pay nothing for the tags.
 template <bool tagged>
 struct MpiP2p::Primitives {
-    using Scope = std::conditional_t<tagged, Tag, NoTag>;
+    using Scope = std::conditional_t<tagged, TagScope, NoTag>;
 
     static MpiP2p &of(void *self) { return *static_cast<MpiP2p *>(self); }
 
@@ -58,7 +58,7 @@ struct MpiP2p::Primitives {
 
     static collpress_request send(void *self, const void *buffer, std::size_t bytes, std::int32_t to) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::send);
+        const Scope timed(p2p.log_, "send", TagKind::network);
         const collpress_request request = p2p.slot();
         p2p.bytes_sent_ += bytes;
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
@@ -73,7 +73,7 @@ struct MpiP2p::Primitives {
 
     static collpress_request receive(void *self, void *buffer, std::size_t capacity, std::int32_t from) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::send);
+        const Scope timed(p2p.log_, "send", TagKind::network);
         const collpress_request request = p2p.slot();
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         pending.known.reset();
@@ -87,7 +87,7 @@ struct MpiP2p::Primitives {
 
     static std::size_t wait(void *self, collpress_request request) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::wait);
+        const Scope timed(p2p.log_, "wait", TagKind::network);
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         MPI_Status status;
         p2p.check(MPI_Wait(&pending.request, &status), "MPI_Wait");
@@ -101,11 +101,14 @@ struct MpiP2p::Primitives {
 
     static void reduce(void *self, void *inout, const void *in, std::size_t count) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::reduce);
+        const Scope timed(p2p.log_, "reduce", TagKind::reduction);
         p2p.setup_.reduction(inout, in, count);
     }
 
-    static void copy(void *, void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    static void copy(void *self, void *to, const void *from, std::size_t bytes) {
+        const Scope timed(of(self).log_, "copy", TagKind::movement);
+        std::memcpy(to, from, bytes);
+    }
 
     static void *scratch(void *self, std::size_t bytes) { return of(self).arena_.take(bytes); }
 
@@ -116,7 +119,7 @@ struct MpiP2p::Primitives {
 
     static std::size_t compress(void *self, const void *in, std::size_t count, void *out, std::size_t capacity) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::compress);
+        const Scope timed(p2p.log_, "compress", TagKind::codec);
         CodecContext &codec = *p2p.setup_.codec;
         std::size_t bytes = 0;
         const collpress_codec_result result = codec->compress(codec.get(), in, count, out, capacity, &bytes);
@@ -133,7 +136,7 @@ struct MpiP2p::Primitives {
 
     static void decompress(void *self, const void *in, std::size_t bytes, void *out, std::size_t count) {
         MpiP2p &p2p = of(self);
-        const Scope timed(p2p.times_, Phase::decompress);
+        const Scope timed(p2p.log_, "decompress", TagKind::codec);
         CodecContext &codec = *p2p.setup_.codec;
         const collpress_codec_result result = codec->decompress(codec.get(), in, bytes, out, count);
         if (result != COLLPRESS_CODEC_OK) {
@@ -142,13 +145,22 @@ struct MpiP2p::Primitives {
         }
     }
 
-    static void step(void *) {}
+    static void step(void *self) {
+        if constexpr (tagged) of(self).log_.step();
+    }
+
+    static void tag_begin(void *self, const char *name) {
+        if constexpr (tagged) of(self).log_.begin(name, TagKind::phase);
+    }
+    static void tag_end(void *self) {
+        if constexpr (tagged) of(self).log_.end();
+    }
 
     static std::int32_t node(void *self, std::int32_t rank) { return of(self).nodes_[static_cast<std::size_t>(rank)]; }
 
     static collpress_p2p table(MpiP2p &self, std::int32_t rank, std::int32_t size) {
-        return {&self, rank,    size,     0,        send,       receive, wait, reduce,
-                copy,  scratch, capacity, compress, decompress, step,    node};
+        return {&self,   rank,     size,     0,          send, receive, wait,      reduce, copy,
+                scratch, capacity, compress, decompress, step, node,    tag_begin, tag_end};
     }
 };
 
@@ -178,10 +190,13 @@ void MpiP2p::run(const collpress_algorithm &algorithm, const collpress_call &cal
     algorithm.run(&table, &call);
 }
 
-PhaseTimes MpiP2p::run_tagged(const collpress_algorithm &algorithm, const collpress_call &call) {
-    times_ = {};
+std::vector<TagEvent> MpiP2p::run_tagged(const collpress_algorithm &algorithm, const collpress_call &call) {
+    log_.clear();
+    const TagScale::Look before = TagScale::look();
+    log_.begin("call", TagKind::phase);
     run(algorithm, call, tagged_);
-    return times_;
+    log_.close();
+    return log_.in_ns(TagScale(before, TagScale::look()));
 }
 
 void MpiP2p::check(int mpi_result, const char *what) {

@@ -5,12 +5,12 @@
 #pragma once
 
 #include "collpress/algorithm.h"
-#include "collpress/tag.hpp"
 
 #include "core/verdict.hpp"
 #include "p2p/arena.hpp"
 #include "p2p/codec_context.hpp"
 #include "p2p/reduction.hpp"
+#include "p2p/tag_log.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +43,8 @@ class MpiP2p {
 
     void configure(const P2pSetup &setup);
     void run(const collpress_algorithm &algorithm, const collpress_call &call) { run(algorithm, call, plain_); }
-    // The same with every primitive's time charged to its phase: slower, so never in timed iterations.
-    PhaseTimes run_tagged(const collpress_algorithm &algorithm, const collpress_call &call);
+    // The same with all that it does written down, the call itself first: slower, so never in timed iterations.
+    std::vector<TagEvent> run_tagged(const collpress_algorithm &algorithm, const collpress_call &call);
 
     std::size_t bytes_sent() const { return bytes_sent_; } // by this rank in the last call
     const Verdict &verdict() const { return verdict_; }    // the first fault since configure()
@@ -76,7 +76,7 @@ class MpiP2p {
     std::vector<Pending> pending_;
     std::vector<collpress_request> free_slots_;
     std::size_t bytes_sent_ = 0;
-    PhaseTimes times_;
+    TagLog log_;
     Verdict verdict_;
 };
 

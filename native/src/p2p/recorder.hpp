@@ -74,6 +74,8 @@ class Recorder {
     static void decompress(void *self, const void *in, std::size_t bytes, void *out, std::size_t count);
     static void step(void *self);
     static std::int32_t node(void *self, std::int32_t rank);
+    static void tag_begin(void *self, const char *name);
+    static void tag_end(void *self);
 
     Mailboxes &mailboxes_;
     std::int32_t ranks_per_node_;

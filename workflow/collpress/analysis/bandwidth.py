@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import xarray as xr
 
+from collpress.collectives import BLOCKS
+
 _FORMULAS = {
     "allreduce": "2 (p - 1) / p",
     "reduce_scatter": "(p - 1) / p",
@@ -25,8 +27,6 @@ _FORMULAS = {
     "bcast": "1",
     "reduce": "1",
 }
-PER_BLOCK = frozenset({"allgather", "allgatherv", "gather", "scatter", "alltoall", "alltoallv"})
-"""Collectives whose message size is one block, not one rank's whole vector."""
 
 
 def operation_formula(collective: str) -> str:
@@ -34,7 +34,7 @@ def operation_formula(collective: str) -> str:
     if collective == "barrier":
         return ""
     return {"pingpong": "2 message_bytes"}.get(
-        collective, "p message_bytes" if collective in PER_BLOCK else "message_bytes"
+        collective, "p message_bytes" if collective in BLOCKS else "message_bytes"
     )
 
 
@@ -51,8 +51,8 @@ def operation_bytes(collective: str, message_bytes: float, ranks: int) -> float:
 def contributed_bytes(collective: str, message_bytes: int, ranks: int) -> int:
     """What all ranks together put into one call: `total_bytes` of a record.
 
-    >>> contributed_bytes("bcast", 1000, 4), contributed_bytes("alltoall", 1000, 4), contributed_bytes("reduce", 1000, 4)
-    (1000, 16000, 4000)
+    >>> [contributed_bytes(collective, 1000, 4) for collective in ("bcast", "alltoall", "reduce")]
+    [1000, 16000, 4000]
     """
     parts = {"bcast": 1, "barrier": 0, "pingpong": 2, "alltoall": ranks**2, "alltoallv": ranks**2}
     return message_bytes * parts.get(collective, ranks)

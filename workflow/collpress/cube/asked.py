@@ -9,7 +9,7 @@ from pathlib import Path
 from collpress.errors import CollpressError
 from collpress.records import Record
 
-SETTINGS = ("warmup", "min_iterations", "max_iterations", "precision", "at_most", "instrumented")
+SETTINGS = ("warmup", "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented")
 """Entries of a plan line that say how long and how exactly to measure; `at_most` in seconds a launch."""
 
 

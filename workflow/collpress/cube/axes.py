@@ -106,10 +106,9 @@ def axes_of(
 ) -> Axes:
     """The axes that hold all points of an experiment.
 
-    `factors` has one mapping per point. A factor beyond `FACTORS` becomes a further axis behind them, one of `USUAL` only
-    where a point has it otherwise. Raises
-    CollpressError for a cube that would explode (more than `max_cells` cells, launches counted) and for two points
-    with equal factors.
+    `factors` has one mapping per point. A factor beyond `FACTORS` becomes a further axis behind them, one of `USUAL`
+    only where a point has it otherwise. Raises CollpressError for a cube that would explode (more than `max_cells`
+    cells, launches counted) and for two points with equal factors.
     """
     labels = {
         name: sorted({_value(point, name) for point in factors}, key=lambda v: _order(name, v))

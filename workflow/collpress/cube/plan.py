@@ -10,7 +10,7 @@ from typing import Any
 from collpress.errors import CollpressError
 
 LATER = {"wrap": "none"}
-"""Factors that plans of earlier versions do not name, and what they meant."""
+"""Factors that plans of earlier versions do not name, and what they meant; those of `usual.USUAL` need no word."""
 
 
 @dataclass(frozen=True)

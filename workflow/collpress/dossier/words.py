@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from collpress.analysis.sizes import iec
+from collpress.collectives import idle
 from collpress.usual import unusual, words
 
 _NAMED = ("collective", "algorithm", "codec", "error_bound", "dataset", "wrap", "dtype", "op")
@@ -17,7 +18,9 @@ def label(factors: Mapping[str, Any]) -> str:
     >>> label({"collective": "allreduce", "algorithm": "library:ring", "message_bytes": 4096, "ranks": 1, "nodes": 1})
     'allreduce library:ring, 4 KiB, 1 rank'
     """
-    kept = [str(factors[name]) for name in _NAMED if factors.get(name) not in (None, "none", "pattern")]
+    meaningless = idle(str(factors.get("collective", "allreduce")))
+    named = [name for name in _NAMED if name not in meaningless]
+    kept = [str(factors[name]) for name in named if factors.get(name) not in (None, "none", "pattern")]
     if str(factors.get("algorithm")).startswith("compressed:") and factors.get("codec") == "none":
         kept.insert(2, "without codec")
     size, ranks, nodes = (factors.get(name) for name in ("message_bytes", "ranks", "nodes"))

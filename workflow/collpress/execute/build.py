@@ -166,15 +166,28 @@ def _project_source(native: Path, plugin: Path) -> Path:
 def _install(made: dict[Path, Path], build: Path, out: Path, core: Path) -> list[dict[str, Any]]:
     """Copy plugins from the build folder to `out`, drop those whose source is gone; the plugins part of build.json."""
     described = describe_plugins(core, list(made))
-    entries = []
+    entries, kept = [], set()
     for (path, source), words in zip(made.items(), described, strict=True):
         target = out / path.relative_to(build)
-        entries.append({**words, "path": _shown(target), "sha256": copy_file(path, target), "source": _shown(source)})
-    kept = {out / path.relative_to(build) for path in made}
-    for folder in {out / path.relative_to(build).parts[0] for path in made}:
+        entry = {**words, "path": _shown(target), "sha256": copy_file(path, target), "source": _shown(source)}
+        kept.add(target)
+        tagged = _tagged(path, build)
+        if tagged.is_file():
+            target = out / tagged.relative_to(build)
+            copy_file(tagged, target)
+            kept.add(target)
+            entry["tagged"] = _shown(target)
+        entries.append(entry)
+    for folder in {out / path.relative_to(out).parts[0] for path in kept}:
         for stale in set(folder.rglob("*.so")) - kept:
             stale.unlink()
     return sorted(entries, key=lambda entry: (entry["kind"], entry["path"]))
+
+
+def _tagged(plugin: Path, build: Path) -> Path:
+    """Where the same source lies compiled with its tags, if it has any: `plugins/X.so` -> `tagged/X.so`."""
+    folder, *rest = plugin.relative_to(build).parts
+    return build.joinpath("tagged", *(rest if folder == "plugins" else (folder, *rest)))
 
 
 def _refuse_clashes(described: list[dict[str, Any]], sources: list[Path], project: list[dict[str, Any]]) -> None:

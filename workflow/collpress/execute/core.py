@@ -16,7 +16,7 @@ from collpress.execute.batch import Batch, BatchPoint
 from collpress.execute.description import how_it_ended
 from collpress.execute.launcher import Launcher, Session
 from collpress.execute.planfile import write_plan
-from collpress.execute.processes import dies_with_parent, end_session, oom_kills
+from collpress.execute.processes import ask_for_stacks, dies_with_parent, end_session, oom_kills
 from collpress.execute.signals import Interruption
 from collpress.records.schema import Begin, End, Record
 from collpress.records.status import Status
@@ -81,6 +81,7 @@ class CoreRun:
         self.session, self.interruption, self.on_record = session, interruption, on_record
         self.plan = attempt.directory / "plan.tsv"
         self.log = session.temporary / "core.log"
+        self._mark = f"TMPDIR={session.temporary}"
 
     def measure(self, launch: int, points: list[BatchPoint]) -> Outcome:
         """Measure these points in one launch, as far as the core gets."""
@@ -106,6 +107,8 @@ class CoreRun:
         if batch.samples != "none":
             samples = attempt.directory / f"samples-{attempt.number}-{launch}.bin"
             arguments += ["--samples", str(samples), "--samples-mode", batch.samples]
+        if any(point.line.get("instrumented", "0") != "0" and "plugin" in point.line for point in batch.points):
+            arguments += ["--traces", str(attempt.directory / f"traces-{attempt.number}-{launch}.jsonl")]
         return [str(Path(word).absolute()) if word.startswith(str(attempt.directory)) else word for word in arguments]
 
     def _watch(self, command: list[str], by_key: dict[str, BatchPoint], outcome: Outcome) -> bool:
@@ -129,11 +132,12 @@ class CoreRun:
                     heard = time.monotonic()
                 point = by_key.get(outcome.opened) if outcome.opened else None
                 if time.monotonic() - heard > self.batch.limit_s(point):
+                    ask_for_stacks(process.pid, Path(self.batch.core).name, self._mark)
                     return True
             outcome.interrupted = self.interruption.requested is not None
             return False
         finally:
-            end_session(process.pid, mark=f"TMPDIR={self.session.temporary}")
+            end_session(process.pid, mark=self._mark)
             outcome.code = process.wait()
 
     def _take(self, outcome: Outcome) -> bool:

@@ -68,6 +68,15 @@ def members(session: int, mark: str = "") -> list[int]:
     return found
 
 
+def ask_for_stacks(session: int, program: str, mark: str = "", patience_s: float = 1.0) -> None:
+    """Let the processes of a session that run `program` print where they are; its core does so on SIGUSR2."""
+    named = [pid for pid in members(session, mark) if _runs(PROC / str(pid), program)]
+    for pid in named:
+        _send(pid, signal.SIGUSR2)
+    if named:
+        time.sleep(patience_s)
+
+
 def end_session(session: int, grace_s: float = 2.0, mark: str = "") -> None:
     """End every process of a session: politely, then by force; returns when none is left. `mark`: as for `members`."""
     for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
@@ -101,6 +110,13 @@ def _stat(pid: int) -> list[str] | None:
         return (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return None
+
+
+def _runs(process: Path, program: str) -> bool:
+    try:
+        return (process / "comm").read_text(encoding="utf-8", errors="replace").strip() == program[:15]
+    except OSError:
+        return False
 
 
 def _has(process: Path, mark: str) -> bool:

@@ -18,7 +18,7 @@ from collpress.execute.core import CoreRun, Outcome
 from collpress.execute.launcher import Launcher, session
 from collpress.execute.lock import holder
 from collpress.execute.progress import Progress
-from collpress.execute.receipt import write_receipt
+from collpress.execute.receipt import Spent, write_receipt
 from collpress.execute.signals import Interruption
 from collpress.files import write_json
 from collpress.plan.built import find_mpiexec, read_build
@@ -51,13 +51,14 @@ def sweep(batch: Batch, directory: Path) -> Swept:
     ------
     CollpressError : nothing can be written there, a journal is damaged, or the build is missing.
     """
+    began = time.monotonic()
     journals = read_campaign(directory)
     missing = {
         launch: [point for point in batch.points if not journals.done(point.key, launch)]
         for launch in range(batch.launches)
     }
     own = directory / "batches" / batch.batch
-    stopped_by = None
+    stopped_by, spent = None, None
     if any(missing.values()):
         build = read_build(batch.build)
         mpi = build["mpi"]
@@ -72,7 +73,8 @@ def sweep(batch: Batch, directory: Path) -> Swept:
             stopped_by = interruption.requested
         for record in supervisor.records:
             journals.add(record)
-    receipt = None if stopped_by else write_receipt(own, batch, journals)
+        spent = Spent(time.monotonic() - began, sum(record.measuring_s or 0.0 for record in supervisor.records))
+    receipt = None if stopped_by else write_receipt(own, batch, journals, spent)
     return Swept(journals, receipt, stopped_by)
 
 

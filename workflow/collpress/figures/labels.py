@@ -5,28 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collpress.analysis.bandwidth import PER_BLOCK, busbw_formula, operation_formula
+from collpress.analysis.bandwidth import busbw_formula, operation_formula
 from collpress.analysis.sizes import iec as iec
+from collpress.collectives import BLOCKS, UNEVEN, idle
 from collpress.usual import USUAL, words
-
-_UNEVEN = {"allgatherv", "alltoallv"}
 
 
 def size_label(collectives: set[str]) -> str:
     """What `message_bytes` counts, for an axis."""
-    blocks = collectives & PER_BLOCK
+    blocks = collectives & BLOCKS
+    if collectives == {"barrier"}:
+        return "a barrier sends no data"
     if not blocks:
         return "message size (one rank's vector)"
     if blocks != collectives:
         return "message size"
-    return "message size (the mean block)" if blocks <= _UNEVEN else "message size (one block)"
+    return "message size (the mean block)" if blocks <= UNEVEN else "message size (one block)"
 
 
 def sizes_said(collectives: Sequence[str]) -> str:
     """What `message_bytes` counts for each of some collectives, as a sentence; empty where it is one rank's vector."""
-    blocks = [c for c in collectives if c in PER_BLOCK - _UNEVEN]
-    uneven = [c for c in collectives if c in _UNEVEN]
-    vectors = [c for c in collectives if c not in PER_BLOCK and c != "barrier"]
+    blocks = [c for c in collectives if c in BLOCKS - UNEVEN]
+    uneven = [c for c in collectives if c in UNEVEN]
+    vectors = [c for c in collectives if c not in BLOCKS and c != "barrier"]
     if not (blocks or uneven):
         return ""
     kinds = (("one block", blocks), ("the mean block", uneven), ("one rank's vector", vectors))
@@ -42,6 +43,11 @@ def rates_said(collectives: Sequence[str]) -> str:
     without = groups.get("", [])
     told = f"Bus bandwidth = {'; '.join(made)} on p ranks." if made else ""
     return " ".join([told, f"None for {', '.join(without)}."] if told and without else [told] if told else [])
+
+
+def has_rate(collective: str) -> bool:
+    """Whether a collective has a bus bandwidth."""
+    return bool(_rate(collective))
 
 
 def _rate(collective: str) -> str:
@@ -87,9 +93,12 @@ def factor(name: str, value: Any) -> str:
 
 
 def factors(values: Mapping[str, Any]) -> str:
-    """Several factors, in their order; the empty ones left out, and how data are wrapped beside what they are."""
-    order = list(values)
-    if "dataset" in values and "wrap" in values:
+    """Several factors, in their order; how data are wrapped stands beside what they are. Those are left out that say
+    nothing, or mean nothing for the collective.
+    """
+    meaningless = idle(str(values.get("collective", "allreduce")))
+    order = [name for name in values if name not in meaningless]
+    if "dataset" in order and "wrap" in order:
         order.remove("wrap")
         order.insert(order.index("dataset") + 1, "wrap")
     return " · ".join(text for text in (factor(name, values[name]) for name in order) if text)

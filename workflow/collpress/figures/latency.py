@@ -162,11 +162,22 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
     if facet.has_rate:
         _log_axis(rate, "", layout.rate, layout.letters)
     else:
-        _say_instead(rate, "one rank: no bus bandwidth" if facet.ok_by_size() else "no point is ok")
+        _say_instead(rate, _no_rate(facet) if facet.ok_by_size() else "no point is ok")
     if layout.stacked:
         names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.3))
     else:
         names_beside(rate, facet, layout.panel)
+
+
+def _no_rate(facet: Facet) -> str:
+    return (
+        "one rank: no bus bandwidth" if labels.has_rate(facet.collective) else f"{facet.collective}: no bus bandwidth"
+    )
+
+
+def _place(size: int) -> float:
+    """Where a size stands on its logarithmic axis; a barrier's 0 has an axis for itself."""
+    return float(size or 1)
 
 
 def _say_instead(axes: Axes, words: str) -> None:
@@ -193,7 +204,7 @@ def _panels(figure: Figure, facet: Facet, layout: Layout, top: float) -> tuple[A
 
 
 def _draw_line(axes: Axes, line: Line, scale: float, middle: str, low: str, high: str) -> None:
-    x = np.array([p["message_bytes"] for p in line.points], dtype=float)
+    x = np.array([_place(p["message_bytes"]) for p in line.points])
     y, lower, upper = (np.array([p[n] for p in line.points], dtype=float) for n in (middle, low, high))
     look = line.look
     strong = line.wins > 0
@@ -220,7 +231,7 @@ def _draw_line(axes: Axes, line: Line, scale: float, middle: str, low: str, high
 def _ring_the_fastest(axes: Axes, facet: Facet, scale: float) -> None:
     best = [min(group, key=lambda p: float(p["latency_median"])) for group in facet.ok_by_size().values()]
     axes.plot(
-        [p["message_bytes"] for p in best],
+        [_place(p["message_bytes"]) for p in best],
         [p["latency_median"] for p in best],
         linestyle="none",
         marker="o",
@@ -233,7 +244,7 @@ def _ring_the_fastest(axes: Axes, facet: Facet, scale: float) -> None:
 
 
 def _inches_per_octave(sizes: Sequence[int], layout: Layout) -> float:
-    return layout.panel / (float(np.log2(sizes[-1] / sizes[0])) + 2 * _MARGIN_OCTAVES)
+    return layout.panel / (float(np.log2(_place(sizes[-1]) / _place(sizes[0]))) + 2 * _MARGIN_OCTAVES)
 
 
 def _nearest(facet: Facet, layout: Layout) -> float:
@@ -245,15 +256,15 @@ def _nearest(facet: Facet, layout: Layout) -> float:
 def _size_axis(axes: Axes, facet: Facet, layout: Layout) -> None:
     axes.set_xscale("log", base=2)
     sizes = facet.sizes
-    axes.set_xlim(sizes[0] / 2**_MARGIN_OCTAVES, sizes[-1] * 2**_MARGIN_OCTAVES)
+    axes.set_xlim(_place(sizes[0]) / 2**_MARGIN_OCTAVES, _place(sizes[-1]) * 2**_MARGIN_OCTAVES)
     inch = _inches_per_octave(sizes, layout)
     shown: list[int] = []
     for size in reversed(sizes):
         if not shown or np.log2(shown[-1] / size) * inch >= _TICK_W:
             shown.append(size)
-    axes.xaxis.set_major_locator(FixedLocator([float(s) for s in shown]))
+    axes.xaxis.set_major_locator(FixedLocator([_place(s) for s in shown]))
     axes.xaxis.set_minor_locator(FixedLocator([]))
-    axes.set_xticklabels([labels.iec(s) for s in shown], fontsize=6.5)
+    axes.set_xticklabels([labels.factor("message_bytes", s) for s in shown], fontsize=6.5)
     axes.set_xlabel(labels.size_label({facet.collective}), labelpad=1.5, fontsize=layout.letters)
 
 
@@ -284,7 +295,7 @@ def _marks_above(axes: Axes, facet: Facet, layout: Layout) -> None:
     for size, counts in facet.missing().items():
         for i, status in enumerate(s for s in MARKS if counts[s]):
             axes.text(
-                size,
+                _place(size),
                 1 + (0.06 + _MARK_H * i) / height,
                 f"{counts[status]}{MARKS[status].glyph}" if near >= _MARK_W else MARKS[status].glyph,
                 fontsize=6 if near >= _MARK_W else 5,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 from math import ceil
 
-from collpress.spec.collectives import BLOCKS, REDUCING
+from collpress.collectives import BLOCKS, REDUCING
 from collpress.spec.factors import DTYPES, Value
 
 SEED = 1

@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
 
+from collpress.collectives import idle
 from collpress.errors import CollpressError
 from collpress.plan.identity import point_id
 from collpress.plan.offer import Dataset, Offer
 from collpress.plan.support import unsupported
 from collpress.spec.campaign import Campaign, Experiment
-from collpress.spec.collectives import idle
 from collpress.spec.expressions import Condition, parse_condition
 from collpress.spec.factors import DTYPES, FACTORS, Value, is_pattern
 from collpress.spec.mistakes import combined

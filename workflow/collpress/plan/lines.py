@@ -22,13 +22,15 @@ def plan_line(
 ) -> dict[str, str]:
     """All entries as texts, in the contract's order; keys that a point has no use for are absent.
 
-    `at_most` is one launch's part of the point's whole time; `metrics` are those of `metrics.metrics_of_point`.
+    `at_most` and `at_least` are one launch's part of the point's times; `metrics` are those of `metrics.metrics_of_point`.
     """
     collective, name = str(factors["collective"]), str(factors["algorithm"])
     algorithm = offer.algorithm(collective, name)
     line = {"key": key, "id": identity, "collective": collective, "algorithm": name}
     if algorithm is not None and algorithm.path is not None:
         line["plugin"] = algorithm.path
+        if algorithm.tagged is not None:
+            line["tagged_plugin"] = algorithm.tagged
     codec = offer.codec(str(factors["codec"]))
     if algorithm is not None and algorithm.kind == "compressed" and codec is not None:
         line |= {"codec": codec.name, "codec_plugin": codec.path}
@@ -45,6 +47,7 @@ def plan_line(
     line |= {name: str(getattr(measure, name)) for name in ("warmup", "min_iterations", "max_iterations")}
     line["precision"] = repr(measure.precision)
     line["at_most"] = repr(measure.at_most / measure.launches)
+    line["at_least"] = repr(measure.least / measure.launches)
     line["instrumented"] = str(measure.instrumented)
     if metrics:
         line["metrics"] = "\n".join(metric.path for metric in metrics)

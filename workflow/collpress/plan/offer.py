@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
+from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError
-from collpress.spec.collectives import COLLECTIVES
 
 RESERVED = frozenset({"bound", "bytes", "error_bound"})
 """Names that no metric may have: variables of a cube are `message_<metric>` and `<metric>_value`, and so are others."""
@@ -20,6 +20,7 @@ class Algorithm:
 
     in_place, segments : whether it takes calls in place, and a size of its messages.
     least_fanout : the smallest fan-out that it takes; 0 where it knows none.
+    tagged : the plugin of the same source with its tags, for the pass that attributes time.
     """
 
     collective: str
@@ -33,6 +34,7 @@ class Algorithm:
     in_place: bool = False
     segments: bool = False
     least_fanout: int = 0
+    tagged: str | None = None
 
     @property
     def kind(self) -> str:
@@ -194,6 +196,7 @@ def plugins_of(
                 bool(plugin.get("in_place", False)),
                 bool(plugin.get("segments", False)),
                 int(plugin.get("least_fanout", 0)),
+                plugin.get("tagged"),
             )
     return list(algorithms.values()), list(codecs.values())
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from collpress.collectives import LEAST_RANKS, ROOTED, UNEVEN
 from collpress.errors import did_you_mean
 from collpress.plan import serving
 from collpress.plan.exchange import elements, largest_contribution, largest_result
 from collpress.plan.offer import Algorithm, Dataset, Offer
-from collpress.spec.collectives import LEAST_RANKS, ROOTED, UNEVEN
 from collpress.spec.factors import DTYPES, Value
 from collpress.spec.platform import Platform
 from collpress.spec.quantities import format_size

@@ -122,17 +122,33 @@ class Times(_Line):
     mad: Seconds | None
 
 
-class Phases(_Line):
-    """Seconds per call in each phase of an instrumented pass, on the rank with the largest total."""
+class Phase(_Line):
+    """Seconds per call in an algorithm's outermost scopes of one name; an empty name stands for what is in none."""
 
-    iterations: Count
+    name: str
     total: Seconds
     compress: Seconds
     send: Seconds
     decompress: Seconds
     reduce: Seconds
     wait: Seconds
+    copy_: Annotated[Seconds, Field(alias="copy")]
+
+
+class Phases(_Line):
+    """Seconds per call in each phase of an instrumented pass, on the rank with the largest total."""
+
+    iterations: Count
+    rank: Count | None = None
+    total: Seconds
+    compress: Seconds
+    send: Seconds
+    decompress: Seconds
+    reduce: Seconds
+    wait: Seconds
+    copy_: Annotated[Seconds | None, Field(alias="copy")] = None
     other: Number
+    phases: list[Phase] = []
 
 
 class Codec(_Line):
@@ -257,6 +273,7 @@ class Record(_Line):
     total_bytes: Count | None = None
     unique_bytes: Count | None = None
     warmup: Count | None = None
+    measuring_s: Seconds | None = None
     n: Count | None = None
     stop_reason: Literal["precision", "max_iterations", "time"] | None = None
     time_s: Times | None = None
@@ -272,6 +289,7 @@ class Record(_Line):
     fidelity: Fidelity | None = None
     resources: Resources | None = None
     samples: Samples | None = None
+    trace: Samples | None = None
 
     @model_validator(mode="after")
     def _says_why_or_how_long(self) -> Self:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError, did_you_mean
-from collpress.spec.collectives import COLLECTIVES
 from collpress.spec.quantities import (
     INTEGER_PATTERN,
     LONGEST_RANGE,
@@ -99,7 +99,9 @@ class Factor:
         value = self.parse(written)
         if isinstance(value, int):
             return value
-        raise CollpressError(f'"{written}" is no end of a range', allowed="numbers", fix="put it beside: [A, B .. C x2]")
+        raise CollpressError(
+            f'"{written}" is no end of a range', allowed="numbers", fix="put it beside: [A, B .. C x2]"
+        )
 
 
 def canonical_bound(value: Any) -> str:
@@ -360,8 +362,8 @@ FACTORS: dict[str, Factor] = {
         _setting(
             "buffers",
             BUFFERS,
-            "separate, or in-place: a rank's contribution lies where its result goes; dropped for bcast, barrier, scatter, "
-            "alltoallv and pingpong, which know no other way",
+            "separate, or in-place: a rank's contribution lies where its result goes; dropped for bcast, barrier, "
+            "scatter, alltoallv and pingpong, which know no other way",
         ),
         _setting(
             "call",
@@ -371,8 +373,8 @@ FACTORS: dict[str, Factor] = {
         _setting(
             "imbalance",
             IMBALANCES,
-            "how blocks differ around their mean, message_bytes: none, linear (in proportion to 1, 2, 3, ...), one-large "
-            "(the first is half of everything), random; dropped for all but allgatherv and alltoallv",
+            "how blocks differ around their mean, message_bytes: none, linear (in proportion to 1, 2, 3, ...), "
+            "one-large (the first is half of everything), random; dropped for all but allgatherv and alltoallv",
         ),
         Factor(
             "segment_bytes",
@@ -395,8 +397,8 @@ FACTORS: dict[str, Factor] = {
         _setting(
             "sync",
             SYNCS,
-            "how ranks start an iteration together: dissemination (a barrier of our own), barrier (the library's), window "
-            "(a common moment), none (back to back)",
+            "how ranks start an iteration together: dissemination (a barrier of our own), barrier (the library's), "
+            "window (a common moment), none (back to back)",
         ),
         _setting(
             "cache",

@@ -1,5 +1,5 @@
-"""List the algorithms that a platform's installation offers for each collective: the library's, our references, and those
-that compress.
+"""List the algorithms that a platform's installation offers for each collective: the library's, our references, and
+those that compress.
 
 example: collpress algorithms --platform local --collective bcast
 """
@@ -12,10 +12,10 @@ from collections import Counter
 from itertools import groupby
 from typing import Any
 
+from collpress.collectives import COLLECTIVES, LEAST_RANKS, ONE_WAY
 from collpress.plan.inventory import installed_offer
 from collpress.plan.offer import Algorithm
 from collpress.spec import load_platform
-from collpress.spec.collectives import COLLECTIVES, LEAST_RANKS, ONE_WAY
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

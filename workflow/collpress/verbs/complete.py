@@ -9,11 +9,13 @@ example: collpress complete quick --platform local
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from collpress.dossier.words import label
 from collpress.errors import CollpressError, IncompleteError
 from collpress.execute.attempt import now
+from collpress.execute.receipt import Spent, read_spent
 from collpress.execute.status import Coverage, coverage, grouped
 from collpress.files import sha256_of, write_json
 from collpress.layout import Places
@@ -29,7 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     places = Places(args.campaign, args.platform)
     seen = coverage(places.directory)
-    print("\n".join(_counts(seen)))
+    spent = _spent(places)
+    print("\n".join([*_counts(seen), *([_told(spent)] if spent else [])]))
     found = _headlines(places)
     print("\n".join([*(f"  {finding['text']}" for finding in found), f"all findings: {places.findings_page}"]))
     incomplete = seen.incomplete()
@@ -42,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
         )
     counts = seen.counts()
     document = {"schema": 1, "campaign": seen.campaign, "platform": seen.platform, "launches": seen.launches}
+    document |= {"spent": asdict(spent) if spent else None}
     document |= {"counts": counts, "findings": [_short(finding) for finding in found], "utc": now()}
     write_json(places.summary, document)
     return 0
@@ -55,6 +59,20 @@ def _headlines(places: Places) -> list[dict[str, Any]]:
         raise CollpressError("these findings are not those of the cube", where=str(places.findings), fix=fix)
     headlines: list[dict[str, Any]] = content["headlines"]
     return headlines
+
+
+def _spent(places: Places) -> Spent | None:
+    """The sweeps of the plan's batches together; None where a receipt does not say."""
+    batches = read_json(places.batches, f"collpress inventory {places.campaign} --platform {places.platform}")
+    each = [read_spent(places.receipt(str(batch["batch"]))) for batch in batches["batches"]]
+    if not each or None in each:
+        return None
+    return Spent(sum(one.wall_s for one in each if one), sum(one.measuring_s for one in each if one))
+
+
+def _told(spent: Spent) -> str:
+    share = spent.measuring_s / spent.wall_s
+    return f"  measuring (warm-up, synchronisation, samples) took {share:.0%} of the sweeps' {spent.wall_s:.3g} s"
 
 
 def _short(finding: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         return static_cast<std::size_t>((comm.rank() + 2 * ranks - steps) % ranks);
     };
 
+    CP_TAG_BEGIN(p2p, "reduce-scatter");
     for (std::int32_t step = 0; step < ranks - 1; ++step) {
         comm.step();
         const std::size_t out = behind(step);
@@ -36,6 +37,8 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
                       comm.at(call->recv, blocks.offset(in)), blocks.size(in), left);
         comm.reduce(comm.at(call->recv, blocks.offset(in)), comm.at(call->send, blocks.offset(in)), blocks.size(in));
     }
+    CP_TAG_END(p2p);
+    CP_TAG_BEGIN(p2p, "allgather");
     for (std::int32_t step = 0; step < ranks - 1; ++step) {
         comm.step();
         const std::size_t out = behind(step - 1);
@@ -43,6 +46,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         comm.exchange(comm.at(call->recv, blocks.offset(out)), blocks.size(out), right,
                       comm.at(call->recv, blocks.offset(in)), blocks.size(in), left);
     }
+    CP_TAG_END(p2p);
 }
 
 } // namespace

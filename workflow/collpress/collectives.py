@@ -30,7 +30,7 @@ UNEVEN = frozenset({"allgatherv", "alltoallv"})
 ONE_WAY = frozenset({"bcast", "barrier", "scatter", "alltoallv", "pingpong"})
 """They know no calls in place."""
 BLOCKS = frozenset({"allgather", "allgatherv", "gather", "scatter", "alltoall", "alltoallv"})
-"""`message_bytes` is one block (of those in `UNEVEN` the mean one) as in OMB; of the others, one rank's whole vector."""
+"""`message_bytes` is one block (in `UNEVEN` the mean one), as in OMB; elsewhere it is one rank's whole vector."""
 
 LEAST_RANKS: Mapping[str, int] = {"pingpong": 2}
 """Of a collective that makes no sense with fewer; others run on one rank."""
