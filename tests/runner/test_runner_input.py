@@ -29,6 +29,8 @@ BAD_POINTS: list[dict[str, Any]] = [
     {"algorithm": "ring"},
     {"algorithm": "library:default", "plugin": "x.so"},
     {"algorithm": "reference:ring"},
+    {"tagged_plugin": "x.so"},
+    {"at_least": "0"},
     {"algorithm": "compressed:ring", "plugin": "x.so"},
     {"codec": "zfp"},
     {"bound": "rel", "bound_value": "1e-3"},

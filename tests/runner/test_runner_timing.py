@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from collpress.runner.clock import now_ns
+from collpress.runner.plan import Rule
 from collpress.runner.statistics import Summary
 from collpress.runner.timing import Limits, Operation, Timings, time_iterations
 from collpress.runner.verdict import Verdict
@@ -37,8 +38,13 @@ class Buffers:
         self.poisoned.append(poison)
 
 
-def limits(least: int = 10, most: int = 1000, precision: float = 1e-12, seconds: float = 60) -> Limits:
-    return Limits(least, most, precision, now_ns() + int(seconds * 1e9), 1e-6)
+def limits(
+    least: int = 10, most: int = 1000, precision: float = 1e-12, seconds: float = 60, at_least: float = 0
+) -> Limits:
+    now = now_ns()
+    return Limits(
+        Rule(0, least, most, precision, seconds, at_least), now + int(seconds * 1e9), now + int(at_least * 1e9), 1e-6
+    )
 
 
 def timed(rule: Limits, run: Any = lambda: None) -> tuple[Timings, Buffers]:
@@ -57,6 +63,12 @@ def test_batches_double_the_iterations_and_each_ends_with_poison() -> None:
 def test_precision_ends_a_point_only_after_the_least_iterations() -> None:
     timings, _ = timed(limits(least=25, most=1000, precision=1e9))
     assert (timings.stop_reason, timings.start_ns.size, timings.precise) == ("precision", 25, True)
+
+
+def test_a_point_that_is_precise_goes_on_for_its_least_time() -> None:
+    assert limits().next_batch(10, True, 1e-9) == "precision"
+    assert limits(at_least=60).next_batch(10, True, 1e-9) == 10
+    assert limits(at_least=60).next_batch(1000, True, 1e-9) == "max_iterations"
 
 
 def test_without_time_three_iterations_are_run() -> None:

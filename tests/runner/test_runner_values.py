@@ -11,8 +11,9 @@ import pytest
 from native_core import Core, Entry, plan_text, point
 from runner_process import Runner
 
+from collpress.collectives import COLLECTIVES, UNEVEN
 from collpress.runner.dtypes import DTYPES
-from collpress.runner.exchange import COLLECTIVES, IMBALANCES, UNEVEN
+from collpress.runner.exchange import IMBALANCES
 from collpress.runner.plan import WRAPS, read_plan
 from collpress.runner.values import Values
 from collpress.runner.verdict import PointError

@@ -12,8 +12,9 @@ from typing import Any
 
 from mpi4py import MPI
 
+from collpress.collectives import REDUCING
 from collpress.runner.buffers import CallBuffers
-from collpress.runner.exchange import REDUCING, Exchange, even_blocks, offsets
+from collpress.runner.exchange import Exchange, even_blocks, offsets
 from collpress.runner.plan import PlanPoint
 
 Call = Callable[[], Any]

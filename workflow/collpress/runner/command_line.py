@@ -22,6 +22,7 @@ class Options:
     ranks: int
     samples: str
     samples_mode: str
+    traces: str
 
 
 class _Parser(argparse.ArgumentParser):
@@ -40,6 +41,8 @@ def read_command_line(arguments: Sequence[str]) -> Options:
     parser.add_argument("--ranks", required=True, type=_whole(1, 2**31 - 1), metavar="N")
     parser.add_argument("--samples", default="", metavar="FILE")
     parser.add_argument("--samples-mode", default="none", choices=SAMPLES_MODES)
+    # Of algorithms of ours alone, which this backend does not call.
+    parser.add_argument("--traces", default="", metavar="FILE", help="accepted, and never written")
     options = Options(**vars(parser.parse_args(arguments)))
     if options.samples_mode != "none" and not options.samples:
         parser.error("--samples-mode needs --samples FILE")

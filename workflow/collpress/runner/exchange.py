@@ -8,18 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
+from collpress.collectives import COLLECTIVES, ONE_WAY, ROOTED, UNEVEN
 from collpress.runner.splitmix import GOLDEN, MASK, STREAM, mixed
 
-COLLECTIVES = (
-    "allreduce", "reduce", "reduce_scatter", "allgather", "allgatherv", "gather",
-    "scatter", "alltoall", "alltoallv", "bcast", "barrier", "pingpong",
-)  # fmt: skip
-REDUCING = frozenset({"allreduce", "reduce", "reduce_scatter"})
-ROOTED = frozenset({"reduce", "gather", "scatter", "bcast"})
-UNEVEN = frozenset({"allgatherv", "alltoallv"})
-"""Those whose blocks may differ."""
-IN_PLACE = REDUCING | {"allgather", "allgatherv", "gather", "alltoall"}
-"""Those that can be asked to work in place; bcast and barrier know no other way."""
+IN_PLACE = frozenset(COLLECTIVES) - ONE_WAY
+"""Those that can be asked to work in place."""
 IMBALANCES = ("none", "linear", "one-large", "random")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import signal
 
@@ -16,6 +17,11 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the call above
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def print_stack_on_signal() -> None:
+    """On SIGUSR2, which the supervisor sends to ranks that give no sign of life."""
+    faulthandler.register(signal.SIGUSR2)
 
 
 def launcher_rank() -> int:

@@ -13,7 +13,13 @@ import mpi4py
 
 from collpress.errors import CollpressError
 from collpress.runner.command_line import Options, read_command_line
-from collpress.runner.launcher import cannot_start, die_with_parent, foreign_launcher, launcher_rank
+from collpress.runner.launcher import (
+    cannot_start,
+    die_with_parent,
+    foreign_launcher,
+    launcher_rank,
+    print_stack_on_signal,
+)
 from collpress.runner.plan import PlanPoint, read_plan
 
 BAD_INPUT, WRONG_WORLD, CANNOT_WRITE = 2, 4, 5
@@ -22,6 +28,7 @@ BAD_INPUT, WRONG_WORLD, CANNOT_WRITE = 2, 4, 5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code. Every rank finds the same faults; the first tells them."""
     die_with_parent()
+    print_stack_on_signal()
     try:
         options = read_command_line(sys.argv[1:] if arguments is None else arguments)
         plan = read_plan(options.plan)

@@ -60,17 +60,22 @@ def measure_overlap(
     comm: MPI.Intracomm,
     wait: Wait,
     iterations: int,
+    seconds: float,
     pure_estimate_s: float,
     prepare: Callable[[], None],
     start: Callable[[], MPI.Request],
 ) -> Overlap | None:
-    """Collective; None but on rank 0. The three kinds alternate, so that what drifts, drifts for all.
+    """Collective; None but on rank 0. At most so many iterations, and no ten more after so many seconds on rank 0.
+    The three kinds alternate, so that what drifts, drifts for all.
 
     `prepare` is called before each, outside of its time; `pure_estimate_s` (rank 0's counts) sizes the computation.
     """
-    rounds = rounds_for(comm.bcast(pure_estimate_s))
+    rounds, last = rounds_for(comm.bcast(pure_estimate_s)), now_ns() + int(seconds * 1e9)
     spent = np.empty((3, iterations), np.int64)
     for i in range(iterations):
+        if i and i % 10 == 0 and comm.bcast(now_ns() > last):
+            spent = spent[:, :i].copy()
+            break
         for kind in range(3):
             prepare()
             wait()
@@ -86,4 +91,4 @@ def measure_overlap(
     if comm.rank != 0:
         return None
     pure, alone, both = (quantile(times, 0.5) for times in np.sort(slowest, axis=1) * 1e-9)
-    return Overlap(iterations, pure, alone, both)
+    return Overlap(spent.shape[1], pure, alone, both)

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from collpress.collectives import COLLECTIVES, ROOTED, UNEVEN
 from collpress.runner.dtypes import DTYPES, Dtype
-from collpress.runner.exchange import COLLECTIVES, IMBALANCES, IN_PLACE, ROOTED, UNEVEN, Exchange, block_counts
+from collpress.runner.exchange import IMBALANCES, IN_PLACE, Exchange, block_counts
 from collpress.runner.line import Line, PlanError
 
 FIRST_LINE = "collpress-plan\t1"
 KNOWN_KEYS = (
-    "key", "id", "collective", "algorithm", "plugin", "codec", "codec_plugin", "bound", "bound_value", "dtype", "op",
-    "message_bytes", "root", "buffers", "call", "imbalance", "imbalance_seed", "segment_bytes", "fanout", "sync",
-    "cache", "alignment", "data", "data_path", "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "wrap",
-    "wrap_seed", "wrap_amplitude", "warmup", "min_iterations", "max_iterations", "precision", "at_most", "instrumented",
-    "metrics",
+    "key", "id", "collective", "algorithm", "plugin", "tagged_plugin", "codec", "codec_plugin", "bound",
+    "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call", "imbalance", "imbalance_seed",
+    "segment_bytes", "fanout", "sync", "cache", "alignment", "data", "data_path", "data_elements",
+    "data_unique_bytes", "data_dtype", "data_parts", "wrap", "wrap_seed", "wrap_amplitude", "warmup",
+    "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented", "metrics",
 )  # fmt: skip
 OPS = ("sum", "max", "min", "prod")
 ORIGINS = ("library", "reference", "compressed")
@@ -44,11 +45,26 @@ class FileData:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """How long to measure.
+
+    precision : half width of the median's interval over the median. at_least_s : half of it is for warming up.
+    """
+
+    warmup: int
+    min_iterations: int
+    max_iterations: int
+    precision: float
+    at_most_s: float
+    at_least_s: float
+
+
+@dataclass(frozen=True)
 class PlanPoint:
     """One line of the plan; what is asked for, whether or not this backend can do it.
 
     root, in_place, nonblocking, imbalance : of the call. settings : those of the library's that it asks to change.
-    entries : as written, less key and id, for the record.
+    metrics : paths of plugins. entries : as written, less key and id, for the record.
     """
 
     key: str
@@ -68,11 +84,7 @@ class PlanPoint:
     op: str
     message_bytes: int
     data: FileData | None
-    warmup: int
-    min_iterations: int
-    max_iterations: int
-    precision: float
-    at_most_s: float
+    rule: Rule
     metrics: tuple[str, ...]
     entries: Mapping[str, str]
 
@@ -117,25 +129,41 @@ def _read_point(line: Line) -> PlanPoint:
     imbalance, imbalance_seed = line.word("imbalance", IMBALANCES, "none"), line.integer("imbalance_seed", 0)
     if imbalance != "none" and collective not in UNEVEN:
         line.fail("imbalance", "all blocks of this collective are alike")
-    algorithm = _read_algorithm(line)
-    dtype, op = DTYPES[line.word("dtype", DTYPES)], line.word("op", OPS)
-    message_bytes = line.integer("message_bytes")
-    settings, alignment = _read_settings(line), _read_alignment(line)
-    sync, cold = line.word("sync", SYNCS, "dissemination"), line.word("cache", ("warm", "cold"), "warm") == "cold"
-    data = _read_data(line, dtype)
-    metrics = _read_metrics(line, data, dtype)
+    algorithm, dtype = _read_algorithm(line), DTYPES[line.word("dtype", DTYPES)]
+    return PlanPoint(
+        key=key,
+        id=identity,
+        collective=collective,
+        root=root,
+        in_place=in_place,
+        nonblocking=nonblocking,
+        imbalance=imbalance,
+        imbalance_seed=imbalance_seed,
+        algorithm=algorithm,
+        dtype=dtype,
+        op=line.word("op", OPS),
+        message_bytes=line.integer("message_bytes"),
+        settings=_read_settings(line),
+        sync=line.word("sync", SYNCS, "dissemination"),
+        cold=line.word("cache", ("warm", "cold"), "warm") == "cold",
+        alignment=_read_alignment(line),
+        data=(data := _read_data(line, dtype)),
+        metrics=_read_metrics(line, data, dtype),
+        rule=_read_rule(line),
+        entries=line.entries,
+    )
+
+
+def _read_rule(line: Line) -> Rule:
     warmup, least, most = (line.integer(name) for name in ("warmup", "min_iterations", "max_iterations"))
     if least == 0:
         line.fail("min_iterations", "must be at least 1")
     if most < least:
         line.fail("max_iterations", "is below min_iterations")
     precision, at_most_s = line.positive("precision"), line.positive("at_most")
+    at_least_s = line.positive("at_least") if line.has("at_least") else 0.0
     line.integer("instrumented")
-    return PlanPoint(
-        key, identity, collective, root, in_place, nonblocking, imbalance, imbalance_seed, settings, sync, cold,
-        alignment, algorithm, dtype, op, message_bytes, data, warmup, least, most, precision, at_most_s, metrics,
-        line.entries,
-    )  # fmt: skip
+    return Rule(warmup, least, most, precision, at_most_s, at_least_s)
 
 
 def _read_algorithm(line: Line) -> str:
@@ -146,7 +174,8 @@ def _read_algorithm(line: Line) -> str:
     if origin not in ORIGINS:
         line.fail("algorithm", f'unknown origin "{origin}"', ORIGINS)
     if origin == "library":
-        line.forbid("plugin", "an algorithm of the library has no plugin")
+        for key in ("plugin", "tagged_plugin"):
+            line.forbid(key, "an algorithm of the library has no plugin")
     else:
         line.text("plugin")
     for key in ("codec", "codec_plugin"):

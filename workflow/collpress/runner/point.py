@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from mpi4py import MPI
 
+from collpress.collectives import REDUCING
 from collpress.runner import calls, start
 from collpress.runner.buffers import CallBuffers
 from collpress.runner.check import CheckResult, check_result
 from collpress.runner.clock import now_ns
-from collpress.runner.exchange import REDUCING
 from collpress.runner.overlap import measure_overlap
 from collpress.runner.plan import PlanPoint
 from collpress.runner.record import Report, Times
@@ -163,28 +163,46 @@ class _PointRun:
             self.operation.note(error)
 
     def _left_s(self) -> float:
-        return self.point.at_most_s - (now_ns() - self.began_ns) * 1e-9
+        return self.point.rule.at_most_s - (now_ns() - self.began_ns) * 1e-9
 
     def _warm_up(self) -> None:
-        """At most a quarter of the time that is left; like everything that depends on time, rank 0 decides."""
-        fit = max(self._left_s(), 0.0) / 4 / max(self.first_call_s, 1e-9)
-        self.report.warmup = self.world.bcast(min(self.point.warmup, int(min(fit, 1e9))))
-        began = now_ns()
+        """So many iterations, and for half of the time that measuring shall take at least; at most a quarter of the
+        time that is left. In growing blocks: the first calls on a communicator may be much slower than all others.
+        Like everything that depends on time, rank 0 decides."""
+        began, most_s, least_s = now_ns(), max(self._left_s(), 0.0) / 4, self.point.rule.at_least_s / 2
+        self.iteration_s = self.first_call_s
+        done = 0
         with no_garbage_collection():
-            for _ in range(self.report.warmup):
-                self.operation.prepare(False)
-                self.session.barrier()
-                self._run_once()
-        spent = (now_ns() - began) * 1e-9
-        self.iteration_s = spent / self.report.warmup if self.report.warmup else self.first_call_s
+            while block := self.world.bcast(self._warm_up_block(done, (now_ns() - began) * 1e-9, least_s, most_s)):
+                block_began = now_ns()
+                for _ in range(block):
+                    self.operation.prepare(False)
+                    self.session.barrier()
+                    self._run_once()
+                self.iteration_s = (now_ns() - block_began) * 1e-9 / block
+                done += block
+        self.report.warmup = done
+        self.report.measuring_s += (now_ns() - began) * 1e-9
+
+    def _warm_up_block(self, done: int, spent_s: float, least_s: float, most_s: float) -> int:
+        """Iterations of the next block; 0 ends the warm-up."""
+
+        def fit(seconds: float) -> int:
+            return int(min(max((seconds - spent_s) / max(self.iteration_s, 1e-9), 0.0), 1e9))
+
+        missing = max(self.point.rule.warmup - done, 0)
+        return min(max(missing, fit(least_s)), fit(most_s), max(2 * done, 1))
 
     def _time(self) -> None:
         point, world = self.point, self.world
-        deadline = self.began_ns + int((min(point.at_most_s, 1e6) - self.check_s) * 1e9)
-        limits = Limits(point.min_iterations, point.max_iterations, point.precision, deadline, self.iteration_s)
+        deadline = self.began_ns + int((min(point.rule.at_most_s, 1e6) - self.check_s) * 1e9)
+        began = now_ns()
         wait = self.session.starts.of(point.sync)
+        earliest = now_ns() + int(point.rule.at_least_s / 2 * 1e9)
+        limits = Limits(point.rule, deadline, earliest, self.iteration_s)
         before = Moment.now()
         timings = time_iterations(world, wait, self.operation, limits)
+        self.report.measuring_s += (now_ns() - began) * 1e-9
         spent = before.spent()
         self._go_on(timings.verdict)
         n, own_ns = timings.start_ns.size, int((timings.end_ns - timings.start_ns).sum())
@@ -226,10 +244,17 @@ class _PointRun:
         """As many iterations as fit once more into half of the point's time, three kinds of them."""
         if self.operation.start is None:
             return
-        fit = min(max(self.point.at_most_s / 2 / max(4 * self.iteration_s, 1e-9), 3.0), 1000.0)
+        seconds = self.point.rule.at_most_s / 2
+        fit = min(max(seconds / max(4 * self.iteration_s, 1e-9), 3.0), 1000.0)
         median = self.report.times.summary.median if self.report.times else 0.0  # rank 0's counts
         iterations = self.world.bcast(int(fit))
         with no_garbage_collection():
             self.report.overlap = measure_overlap(
-                self.world, self.session.barrier, iterations, median, self.operation.prepare_usual, self.operation.start
+                self.world,
+                self.session.barrier,
+                iterations,
+                seconds,
+                median,
+                self.operation.prepare_usual,
+                self.operation.start,
             )

@@ -32,13 +32,17 @@ class Times:
 
 @dataclass
 class Report:
-    """Everything that a record says beyond its plan line. Whole on rank 0 only. `operation`: of a reduction."""
+    """Everything that a record says beyond its plan line. Whole on rank 0 only.
+
+    operation : of a reduction. measuring_s : of warm-up and timed iterations, with all that is between them.
+    """
 
     verdict: Verdict
     operation: str | None = None
     total_bytes: int = 0
     unique_bytes: int | None = None
     warmup: int = 0
+    measuring_s: float = 0.0
     times: Times | None = None
     overlap: Overlap | None = None
     check: CheckResult | None = None
@@ -70,6 +74,7 @@ def record_entries(point: PlanPoint, report: Report) -> dict[str, Any]:
         "total_bytes": report.total_bytes,
         "unique_bytes": report.unique_bytes,
         "warmup": report.warmup,
+        "measuring_s": report.measuring_s,
         **_times(times),
         "phases_s": None,
         "overlap": None
@@ -80,6 +85,7 @@ def record_entries(point: PlanPoint, report: Report) -> dict[str, Any]:
         "fidelity": None,
         "resources": None if times is None else asdict(times.usage),
         "samples": None if report.samples is None else asdict(report.samples),
+        "trace": None,
     }
 
 

@@ -15,6 +15,7 @@ from mpi4py import MPI
 from collpress.runner.buffers import CallBuffers
 from collpress.runner.calls import Call
 from collpress.runner.clock import now_ns
+from collpress.runner.plan import Rule
 from collpress.runner.start import Wait
 from collpress.runner.statistics import summarise
 from collpress.runner.verdict import Status, Verdict, agree
@@ -61,12 +62,12 @@ def no_garbage_collection() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Limits:
-    """deadline_ns : on rank 0's clock. estimate_s : of one iteration, the start included, to size the first batch."""
+    """The rule, and moments of rank 0's clock: before `earliest_ns` only the deadline and the number of iterations end
+    the timing. estimate_s : of one iteration, the start included, to size the first batch."""
 
-    min_iterations: int
-    max_iterations: int
-    precision: float
+    rule: Rule
     deadline_ns: int
+    earliest_ns: int
     estimate_s: float
 
     def fitting(self, iteration_s: float) -> int:
@@ -77,18 +78,18 @@ class Limits:
         return LARGEST_BATCH if iteration_s <= 0 else int(min(left_s / iteration_s, 1e9))
 
     def first_batch(self) -> int:
-        least, most = min(3, self.min_iterations), min(self.min_iterations, LARGEST_BATCH)
+        least, most = min(3, self.rule.min_iterations), min(self.rule.min_iterations, LARGEST_BATCH)
         return max(least, min(self.fitting(self.estimate_s), most))
 
     def next_batch(self, n: int, precise: bool, iteration_s: float) -> int | str:
         """Iterations of the next batch after `n`, or why there is none."""
-        if n >= self.min_iterations and precise:
+        if n >= self.rule.min_iterations and precise and now_ns() >= self.earliest_ns:
             return "precision"
-        if n >= self.max_iterations:
+        if n >= self.rule.max_iterations:
             return "max_iterations"
         fit = self.fitting(iteration_s)
         wanted = max(SMALLEST_BATCH, min(n, LARGEST_BATCH))
-        return min(wanted, self.max_iterations - n, fit) or "time"
+        return min(wanted, self.rule.max_iterations - n, fit) or "time"
 
 
 @dataclass
@@ -130,7 +131,7 @@ def time_iterations(comm: MPI.Intracomm, wait: Wait, operation: Operation, limit
         if not timings.verdict.ok:
             return timings
         if comm.rank == 0:
-            timings.precise = summarise(timings.slowest_s()).reaches(limits.precision)
+            timings.precise = summarise(timings.slowest_s()).reaches(limits.rule.precision)
             decision = limits.next_batch(timings.slowest_ns.size, timings.precise, iteration_s)
 
 
