@@ -2,17 +2,23 @@
 // rank's number of messages to each other rank and each rank's bytes, from the traffic counters of Open MPI
 // (pml_monitoring_enable=1).
 //
-//   library-proof COUNT           under mpiexec
+//   library-proof COLLECTIVE COUNT [SEGMENT_BYTES [FANOUT]]           under mpiexec; 0: not set
+//
+// With a setting only the algorithms that heed it; never those for two ranks.
 #include "backends/mpi/library.hpp"
+#include "backends/mpi/library_call.hpp"
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
 
 namespace {
+
+using namespace collpress;
 
 class TrafficCounter {
   public:
@@ -52,30 +58,52 @@ void print_rows(const std::vector<unsigned long long> &before, const std::vector
     for (const unsigned long long value : all) std::printf(" %llu", value);
 }
 
-void prove(int rank, const std::vector<float> &send) {
+struct Asked {
+    Collective collective;
+    std::size_t count;
+    LibrarySettings settings;
+};
+
+bool heeds(const LibraryAlgorithm &algorithm, const LibrarySettings &settings) {
+    return (algorithm.segments || !settings.segment_bytes.has_value()) &&
+           (algorithm.least_fanout != 0 || !settings.fanout.has_value());
+}
+
+void prove(int rank, std::size_t ranks, const Asked &asked) {
     MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
     MPI_T_pvar_session_create(&session);
     TrafficCounter messages(session, "pml_monitoring_messages_count");
     TrafficCounter bytes(session, "pml_monitoring_messages_size");
-    std::vector<float> recv(send.size());
-    collpress::Library library(MPI_COMM_WORLD);
-    for (const collpress::LibraryAlgorithm &algorithm : library.algorithms(collpress::Collective::allreduce)) {
-        MPI_Comm comm = library.choose(collpress::Collective::allreduce, algorithm.name, {}).comm;
-        const auto call = [&] {
-            MPI_Allreduce(send.data(), recv.data(), static_cast<int>(send.size()), MPI_FLOAT, MPI_SUM, comm);
-        };
-        call(); // the first call may set up connections
+    const Exchange exchange(asked.collective, ranks, asked.count, 0,
+                            block_counts(asked.collective, ranks, asked.count, Imbalance::none, 0));
+    std::vector<float> send(exchange.send_elements(static_cast<std::size_t>(rank), false) + 1);
+    std::vector<float> recv(exchange.recv_elements(static_cast<std::size_t>(rank), false) + 1);
+    const collpress_call call{
+        send.data(), recv.data(), asked.count, COLLPRESS_FLOAT32, COLLPRESS_SUM, 0, exchange.counts().data(), 0, 0};
+    Library library(MPI_COMM_WORLD);
+    for (const LibraryAlgorithm &algorithm : library.algorithms(asked.collective)) {
+        if (!heeds(algorithm, asked.settings) || algorithm.needs.exactly_ranks == 2) continue;
+        const LibraryChoice &choice = library.choose(asked.collective, algorithm.name, asked.settings);
+        const LibraryCall library_call(exchange, call, rank, choice.comm);
+        library.engage(choice);
+        library_call.run(); // the first call may set up connections
         const auto messages_before = messages.read();
         const auto bytes_before = bytes.read();
-        call();
+        library_call.run();
         const auto messages_after = messages.read();
         const auto bytes_after = bytes.read();
+        library.release();
         if (rank == 0) std::printf("%s", algorithm.name.c_str());
         print_rows(messages_before, messages_after, rank);
         print_rows(bytes_before, bytes_after, rank);
         if (rank == 0) std::printf("\n");
     }
     MPI_T_pvar_session_free(&session);
+}
+
+std::optional<std::size_t> setting(int argc, char **argv, int index) {
+    const std::size_t value = index < argc ? std::strtoul(argv[index], nullptr, 10) : 0;
+    return value == 0 ? std::nullopt : std::optional(value);
 }
 
 } // namespace
@@ -85,8 +113,13 @@ int main(int argc, char **argv) {
     int rank = 0;
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Init(&argc, &argv);
+    int size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    prove(rank, std::vector<float>(std::strtoul(argv[1], nullptr, 10), 1.0F));
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    prove(rank, static_cast<std::size_t>(size),
+          {collective_of(argv[1]).value(),
+           std::strtoul(argv[2], nullptr, 10),
+           {setting(argc, argv, 3), setting(argc, argv, 4)}});
     MPI_T_finalize();
     MPI_Finalize();
     return 0;

@@ -11,7 +11,9 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collpress.analysis.comparison import compare
+from collpress.analysis import comparison
+from collpress.analysis.comparison import Comparison
+from collpress.analysis.measured import measured
 from collpress.analysis.ratios import ratio_of_medians
 
 CODES = {"ok": 0, "unsupported": 1, "crashed": 4, "not_planned": 10}
@@ -50,6 +52,10 @@ def cube(**experiments: Cells) -> xr.DataTree:
     return xr.DataTree.from_dict({f"/{name}": group(cells) for name, cells in experiments.items()})
 
 
+def compare(a: xr.DataTree, b: xr.DataTree, metric: str = "latency_median") -> Comparison:
+    return comparison.compare(measured(a), measured(b), metric)
+
+
 SLOW, FAST = [2.0, 2.1, 2.2, 2.05, 2.15], [1.0, 1.1, 1.2, 1.05, 1.15]
 
 
@@ -58,8 +64,8 @@ def test_the_verdict_is_on_b_and_the_ratio_is_b_over_a() -> None:
     b = cube(e={("x", 8): FAST, ("y", 8): SLOW, ("z", 8): SLOW})
     pairs = {str(pair.factors["algorithm"]): pair for pair in compare(a, b).pairs}
     assert {name: pair.verdict for name, pair in pairs.items()} == {
-        "x": "better",
-        "y": "worse",
+        "x": "faster",
+        "y": "slower",
         "z": "no difference shown",
     }
     assert pairs["x"].ratio == ratio_of_medians(FAST, SLOW)
@@ -70,9 +76,9 @@ def test_the_verdict_is_on_b_and_the_ratio_is_b_over_a() -> None:
 def test_too_few_launches_claim_nothing() -> None:
     few = compare(cube(e={("x", 8): [2.0, 2.1]}), cube(e={("x", 8): [1.0, 1.1]}))
     one = compare(cube(e={("x", 8): [2.0]}), cube(e={("x", 8): [1.0]}))
-    assert [c.pairs[0].verdict for c in (few, one)] == ["unknown", "unknown"]
+    assert [c.pairs[0].verdict for c in (few, one)] == ["not comparable", "not comparable"]
     assert few.expected_by_chance() == 0
-    assert few.counts()["unknown"] == 1
+    assert few.counts()["not comparable"] == 1
 
 
 def test_points_that_only_one_has_or_that_are_not_ok_are_listed_with_both_statuses() -> None:
@@ -136,9 +142,9 @@ def test_every_point_of_either_cube_is_told_exactly_once_and_swapping_mirrors_it
     assert sorted(told) == sorted(left.keys() | right.keys())
     counts, mirrored = forth.counts(), back.counts()
     assert counts["compared"] + counts["only_a"] + counts["only_b"] + counts["not_ok"] == len(told)
-    assert sum(counts[v] for v in ("better", "worse", "no difference shown", "unknown")) == counts["compared"]
+    assert sum(counts[v] for v in ("faster", "slower", "no difference shown", "not comparable")) == counts["compared"]
     assert (counts["only_a"], counts["not_ok"]) == (mirrored["only_b"], mirrored["not_ok"])
-    assert (counts["better"], counts["worse"]) == (mirrored["worse"], mirrored["better"])
+    assert (counts["faster"], counts["slower"]) == (mirrored["slower"], mirrored["faster"])
 
 
 def test_a_cube_compared_with_itself_shows_nothing() -> None:

@@ -22,6 +22,7 @@ from collpress.cards.pictures import slice_of
 from collpress.cards.sources import card_sources
 from collpress.cards.words import caption
 from collpress.cli import main
+from collpress.data.generate import generate
 from collpress.figures import style
 from collpress.figures.stamped import read_stamp
 from collpress.layout import ROOT
@@ -214,6 +215,8 @@ PAGES = {
     "weather": (lambda: 101_325 + 5 * normal(2 * 3 * 40 * 30).reshape(2, 3, 40, 30).cumsum(axis=3), False),
     "nothing": (lambda: np.full(300, np.nan), False),
     "constant": (lambda: np.full((4, 30), 2.0), True),
+    "lognormal": (lambda: generate("lognormal", 9, (3000,)), False),
+    "whole numbers": (lambda: generate("ccbench-rank-product", 0, (4, 1000)), True),
 }
 
 
@@ -225,6 +228,20 @@ def test_no_text_of_a_page_lies_on_another_or_leaves_it(name: str) -> None:
     with style.house():
         figure = draw(field(values, parts=parts), content)
     assert "SYNTHETIC" in legible(figure)
+
+
+def test_a_card_tells_what_a_family_of_values_is() -> None:
+    constant = card_of(generate("constant", 0, (2, 500), {"value": 273.15}), parts=True)
+    assert (constant["values"]["distinct"], constant["values"]["std"]) == (1, 0)
+    assert constant["parts"]["cosine_of_pairs"]["mean"] == pytest.approx(1)
+    lognormal = card_of(generate("lognormal", 9, (20_000,)))
+    assert (lognormal["values"]["negative"], lognormal["values"]["zeros"]) == (0, 0)
+    assert lognormal["values"]["quantiles"]["0.5"] == pytest.approx(1, abs=0.05)
+    uniform = card_of(generate("uniform", 8, (20_000,)))
+    assert uniform["values"]["kurtosis"] == pytest.approx(1.8, abs=0.05)
+    counting = card_of(generate("ccbench-rank-linear", 0, (4, 1000)), parts=True)
+    assert counting["looks"]["step"] == 1
+    assert counting["parts"]["coherence"] == pytest.approx(1, abs=1e-3)
 
 
 def test_a_card_depends_on_its_own_room_and_on_the_figures_style_and_asking_costs_no_import() -> None:

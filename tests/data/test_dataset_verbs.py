@@ -11,6 +11,7 @@ import pytest
 from handmade import World
 
 from collpress.cli import main
+from collpress.data.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ["--registry", str(ROOT / "config" / "datasets.yaml")]
@@ -93,7 +94,43 @@ def test_a_pattern_that_matches_nothing_is_a_mistake(
     world: World, pattern: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["dataset", "get", pattern, "--registry", str(world.registry)]) == 2
-    assert f'unknown dataset "{pattern}"' in capsys.readouterr().err
+    assert f'no dataset matches "{pattern}"' in capsys.readouterr().err
+
+
+def test_an_unknown_id_is_answered_with_the_nearest_few(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dataset", "info", "isabel/uu", *SHIPPED]) == 2
+    said = capsys.readouterr().err
+    assert 'unknown dataset "isabel/uu"' in said
+    (allowed,) = [line for line in said.splitlines() if line.startswith("  allowed: ")]
+    names, _, where = allowed.removeprefix("  allowed: ").partition("; ")
+    assert "isabel/u" in names.split(", ")
+    assert len(names.split(", ")) <= 6
+    count = len(load_registry(ROOT / "config" / "datasets.yaml"))
+    assert where == f"collpress dataset list shows all {count}"
+    assert main(["dataset", "info", "qqqq", *SHIPPED]) == 2
+    assert f"  allowed: collpress dataset list shows all {count}\n" in capsys.readouterr().err
+
+
+def test_a_private_dataset_of_another_machine_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dataset", "get", "private-0123abcd", *SHIPPED]) == 2
+    said = capsys.readouterr().err
+    assert '"private-0123abcd" is a private dataset of another machine' in said
+    assert "the sha256 of the values begins with 0123abcd" in said
+
+
+def test_a_get_that_fails_leaves_no_folder_of_the_group(world: World) -> None:
+    paths = ("--registry", str(world.registry), "--results", str(world.results))
+    world.document["datasets"]["tiny/theta"]["sha256"] = "1" * 64
+    world.rewrite()
+    assert main(["dataset", "get", "tiny/theta", *paths]) == 2
+    assert not (world.results / "data" / "tiny").exists()
+
+
+def test_the_columns_of_the_list_stand_below_each_other(say: Any) -> None:
+    rows = [line for line in say("list").splitlines() if line.startswith("  ")]
+    assert any(" x 500 x 500 " in row for row in rows)
+    columns = {re.search(r"  (prepared|to be \w+|fetch [0-9.,]+ MB)  ", row).start() for row in rows}  # type: ignore[union-attr]
+    assert len(columns) == 1
 
 
 def test_cite_prints_one_item_for_what_is_cited_alike(say: Any) -> None:
@@ -119,7 +156,7 @@ def test_datasets_that_are_cited_alike_share_an_item(say: Any) -> None:
 def test_two_items_never_share_a_key(say: Any) -> None:
     told = say("cite", "isabel/u", "isabel-ncar/u", "nyx/temperature", "hacc/xx", "synthetic/*", "katrina/u")
     keys = re.findall(r"@misc\{([a-z0-9-]+),", told)
-    assert len(set(keys)) == len(keys) == 6
+    assert len(set(keys)) == len(keys) == 7
 
 
 def test_a_campaigns_datasets_are_cited(

@@ -20,17 +20,23 @@ from hypothesis import strategies as st
 from collpress.data.arithmetic import elementary, fourier, quantiles, random_field
 from collpress.data.arithmetic.words import Uniforms
 from collpress.data.generate import generate
-from collpress.data.generators import names, power_law
+from collpress.data.generators import ccbench_rank_product, names, power_law
 from collpress.errors import CollpressError
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = (8, 16, 32)
 PINNED = {
+    "ccbench-rank-linear": "c1518485e4217600ccbd59ce2d2f5695aa56c68c608b5a90b9746527accb499d",
+    "ccbench-rank-product": "9cb904ba989eb20ffb7627fca842409ff6d8b2e593e92ea833a0b975471ee13f",
+    "ccbench-sequential": "c7c0a32d5f43b1b6ec256a55fc5c1bf2d789a5a28d188cd3b69f50866dc16482",
+    "constant": "3035aac5fb87474c303702f9030301b4e6bb7aee93be3710b8ab8dcea201db70",
     "laplace": "2d3b6ef8b84068142ae7818a8d3dc1c8cc88819e60b9ee2c3bd76f2f4249a6f0",
+    "lognormal": "f824d363e818115bd4815b1f8ab2802d17df9588a12075fbe9692509cfa596b0",
     "normal": "394659a3314903d5dca8de78392dd9e5baba09435a1f63b6f573701b22d584f5",
     "power-law": "b5017a26daddefb691f00d092c238601135e2b34de9e10a1f5d1c1f479ca83a4",
     "sparse": "7f18c2d65c5979b72275ef3e342b0ac04b1533837b1312d0d8581c3f9f48eca3",
     "student-t": "d15ddf4333edd1f454e0028f50d2e488005db3c093e87cfef22e0f8b0a8edae5",
+    "uniform": "2fb615a0eb548b2ef5cbdb3ecc02e9dd96d7f06f8aa985b004a88ad82f1ca28a",
     "vortex-pressure": "2d511162214823ab2b7c88a77abefc5db76474f35c448c20930cc06280180904",
     "vortex-u": "6f2f00969671e881cdc83eecdc4bb4c3bb9ca4cdcfa567e73aa17ea0823eefd3",
     "vortex-v": "d220fa05ff1c69e142a062f15834993db66f15e4294484d3347079180575027e",
@@ -40,9 +46,8 @@ COUNT = 1 << 20
 
 @pytest.fixture(scope="module")
 def samples() -> dict[str, np.ndarray]:
-    return {
-        name: generate(name, 5, (COUNT,)).astype(np.float64) for name in ("normal", "laplace", "student-t", "sparse")
-    }
+    names = ("normal", "laplace", "student-t", "sparse", "uniform", "lognormal")
+    return {name: generate(name, 5, (COUNT,)).astype(np.float64) for name in names}
 
 
 # The same bits everywhere
@@ -270,6 +275,36 @@ def test_distribution_functions_fit_by_kolmogorov_and_smirnov(samples: dict[str,
         assert distance < 1.95 / math.sqrt(x.size), f"{name}: passes by chance with p > 0.999"
 
 
+def test_uniform_values_fill_their_interval_evenly(samples: dict[str, np.ndarray]) -> None:
+    x = np.sort(samples["uniform"][:100_000])
+    assert np.abs(x - (np.arange(x.size) + 0.5) / x.size).max() < 1.95 / math.sqrt(x.size)
+    moved = generate("uniform", 5, (1000,), {"low": -2.0, "high": 6.0})
+    assert np.allclose(moved, 8 * samples["uniform"][:1000] - 2, atol=1e-6)
+
+
+def test_the_logarithm_of_lognormal_values_is_the_normal_value_of_the_same_seed(samples: dict[str, np.ndarray]) -> None:
+    assert np.allclose(np.log(samples["lognormal"]), samples["normal"], atol=1e-6)
+    wide = generate("lognormal", 5, (1000,), {"sigma": 10.0, "scale": 3.0}).astype(np.float64)
+    assert np.allclose(np.log(wide / 3), 10 * samples["normal"][:1000], atol=1e-5)
+
+
+def test_the_fills_of_ccbench_are_those_of_its_source() -> None:
+    """`init_buffer_pattern`, element by element: rank + i, (rank + 1) * (i + 1), rank * count + i, 1."""
+    ranks, count = 3, 20
+    expected = {
+        "ccbench-rank-linear": [[r + i for i in range(count)] for r in range(ranks)],
+        "ccbench-rank-product": [[(r + 1) * (i + 1) for i in range(count)] for r in range(ranks)],
+        "ccbench-sequential": [[r * count + i for i in range(count)] for r in range(ranks)],
+        "constant": [[1] * count] * ranks,
+    }
+    for name, numbers in expected.items():
+        assert np.array_equal(generate(name, 0, (ranks, count)), numbers), name
+        assert np.array_equal(generate(name, 9, (ranks, 4, 5)).reshape(ranks, count), numbers), name
+    with pytest.raises(CollpressError, match="count to 2800000000"):
+        ccbench_rank_product.field(0, (70_000, 40_000))
+    assert np.all(generate("constant", 0, (7,), {"value": 273.15}) == np.float32(273.15))
+
+
 def test_sparse_values_are_positive_zeros_and_a_fraction_of_normals(samples: dict[str, np.ndarray]) -> None:
     values = samples["sparse"]
     occupied = values != 0
@@ -297,6 +332,10 @@ def test_scale_scales() -> None:
         (("power-law", 1, (4, 4, 4), {"scale": 2.0}), "allowed: none"),
         (("normal", 1, (4,), {"scale": math.inf}), "scale is inf"),
         (("sparse", 1, (4,), {"density": 1.5}), "density 1.5"),
+        (("uniform", 1, (4,), {"low": 1.0}), "low is 1.0, high is 1.0"),
+        (("lognormal", 1, (4,), {"sigma": 11.0}), "sigma is 11.0"),
+        (("lognormal", 1, (4,), {"sigma": 0.0}), "above 0, 10 at most"),
+        (("ccbench-sequential", 1, (4,)), "no axis of ranks"),
     ],
 )
 def test_impossible_requests_are_refused(arguments: tuple[object, ...], message: str) -> None:

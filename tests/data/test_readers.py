@@ -252,7 +252,7 @@ def test_float16_is_widened_exactly_and_float64_only_rounded_when_told() -> None
     finite = np.isfinite(every)
     assert np.array_equal(values[finite], every[finite].astype(np.float64))
     wide = np.array([0.1, np.inf, np.nan])
-    with pytest.raises(CollpressError, match=r"the values are float64(?s:.*)with convert: float32"):
+    with pytest.raises(CollpressError, match=r"the values are float64(?s:.*)--convert float32"):
         kept(of_array(wide), InFormat(npy=NpyArray()), "")
     rounded, _ = kept(of_array(wide), InFormat(npy=NpyArray(convert="float32")), "")
     assert rounded.tobytes() == wide.astype("<f4").tobytes()

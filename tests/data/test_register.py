@@ -150,6 +150,11 @@ def _files(here: Path) -> None:
     for name, n in (("r0", 3), ("r1", 3), ("r3", 3), ("s0", 3), ("s1", 4), ("t1", 2), ("t01", 2), ("u7", 2)):
         np.save(f"{name}.npy", np.ones(n, dtype=np.float32))
     np.savez("z.npz", a=FIELD)
+    np.save("bits.npy", np.ones(4, dtype="u2"))
+    np.save("none.npy", np.ones((3, 0), dtype="f4"))
+    for name in ("bare", "a.tiff", "m0.f32"):
+        FIELD.tofile(name)
+    np.save("m1.npy", FIELD)
 
 
 WRONG: list[tuple[list[str], str]] = [
@@ -159,13 +164,27 @@ WRONG: list[tuple[list[str], str]] = [
     (["mine/a", "a.f32", "--shape", "5,5"], "the file has 96 bytes, 5 x 5 values of 4 bytes are 100"),
     (["mine/a", "odd.f32"], "13 bytes are no whole number of float32 values"),
     (["mine/a", "swapped.f32"], "the values are of all magnitudes; as big-endian they are not\n  fix: --byteorder big"),
-    (["mine/a", "wide.npy"], "the values are float64"),
+    (["mine/a", "wide.npy"], "to have them rounded, register with --convert float32"),
     (["mine/a", "words.npy"], "the values are int64"),
+    (["mine/a", "bits.npy"], "the values are uint16"),
+    (["mine/a", "bits.npy"], "if they are bfloat16, register with --dtype bfloat16"),
+    (["mine/a", "none.npy"], "none.npy: there is no value in it"),
+    (["mine/a", "bare"], "the name bare has no suffix"),
+    (["mine/a", "a.tiff"], "the suffix .tiff tells no format"),
+    (["mine/a", "m0.f32", "m1.npy"], "the suffixes .f32, .npy are of several formats"),
+    (["mine/a", "z.npz", "--key", ""], "--key: the name is empty\n  fix: say --key NAME"),
+    (["mine/a", "z.npz", "--format", "npy"], "fix: --format npz --key NAME"),
+    (["mine/a", "m1.npy", "--key", "w"], "a .npy file holds one array"),
+    (["mine/a", "a.f32", "--title", "a\x1b[31mb"], "--title: there is a control character in it, U+001B"),
+    (["mine/a", "a.f32", "--note", "a\nb"], "--note: there is a control character in it, U+000A"),
+    (["mine/a", "a.f32", "--title", ""], "--title: it is empty"),
+    (["mine/a", "a.f32", "--missing-value", "inf"], "--missing-value: NaN and infinite values count as missing"),
+    (["mine/a", "a.f32", "--missing-value", "1e39"], "--missing-value: 1e+39 is beyond float32"),
     (["mine/a", "nan.npy"], "1 of 2 values are NaN or infinite"),
     (["mine/a", "wide.npy", "--shape", "2,3", "--convert", "float32"], "the shape is 2 x 3 x 4\n  allowed: 2 x 3"),
     (["mine/a", "a.f32", "--key", "w"], "a raw file holds one array"),
-    (["mine/a", "z.npz"], "which key of the file?\n  fix: say --key NAME"),
-    (["mine/a", "wide.npy", "--dtype", "float32"], "a npy file says itself what its values are"),
+    (["mine/a", "z.npz"], "which array of the file?\n  fix: say --key NAME"),
+    (["mine/a", "wide.npy", "--dtype", "float32"], "a .npy file says itself what its values are"),
     (["mine/a", "--per-rank-glob", "r{rank}.npy"], "of the ranks 0 to 3 these have no file: 2"),
     (["mine/a", "--per-rank-glob", "s{rank}.npy"], "s0.npy has the shape 3, s1.npy 4"),
     (["mine/a", "--per-rank-glob", "t{rank}.npy"], "rank 1 has two files, t01.npy and t1.npy"),
@@ -222,6 +241,37 @@ def test_a_file_that_cannot_be_added_to_stays_as_it_is(here: Path, capsys: pytes
     assert home.read_text(encoding="utf-8") == "datasets: {}\nschema: 1\n"
 
 
+@pytest.mark.parametrize("text", ["{schema: 1, datasets: {}}\n", "schema: 1\ndatasets: {}\n"])
+def test_a_file_in_flow_style_is_told_as_such(here: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    FIELD.tofile("a.f32")
+    home = Path("config/datasets.d/mine.yaml")
+    home.parent.mkdir()
+    home.write_text(text, encoding="utf-8")
+    assert register("mine/a", "a.f32") == 2
+    assert "mine.yaml: this file is written in YAML's flow style, {...}" in capsys.readouterr().err
+    assert home.read_text(encoding="utf-8") == text
+
+
+def test_what_stands_for_no_data_in_an_entry_is_a_float32(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    FIELD.tofile("a.f32")
+    assert register("mine/a", "a.f32", "--missing-value=-3e38") == 0
+    home = Path("config/datasets.d/mine.yaml")
+    home.write_text(home.read_text(encoding="utf-8").replace("-3.0e+38", "-4.0e+38"), encoding="utf-8")
+    assert main(["dataset", "list"]) == 2
+    assert "datasets.mine/a.local.raw.missing: -4e+38 is beyond float32" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_fill_value_beyond_float32_stands_for_nothing(here: Path) -> None:
+    with netCDF4.Dataset("a.nc", "w") as content:
+        content.createDimension("x", 24)
+        variable = content.createVariable("T", "f8", ("x",))
+        variable.missing_value = 1e40
+        variable[:] = FIELD.ravel()
+    assert register("mine/a", "a.nc", "--variable", "T", "--convert", "float32") == 0
+    assert prepared("mine/a")[1]["missing"] is None
+
+
 def test_a_private_dataset_is_known_by_its_checksum_only(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     FIELD.tofile("secret-reactor.f32")
     words = ("--title", "secret words", "--citation", "secret", "--licence", "secret", "--note", "secret")
@@ -251,7 +301,7 @@ def test_two_private_datasets_cannot_be_told_as_one(here: Path, capsys: pytest.C
     assert "its values begin like those of lab/a, which is private too" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("word", ["1e-3", "08", "12:30", "true", "~", "- x", "a: b", "'", "é\t"])
+@pytest.mark.parametrize("word", ["1e-3", "08", "12:30", "true", "~", "- x", "a: b", "'", "é "])
 def test_what_is_registered_can_be_read_again(here: Path, word: str) -> None:
     np.save("a.npy", FIELD)
     assert register("mine/a", "a.npy", "--units", word, "--title", word) == 0

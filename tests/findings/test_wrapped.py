@@ -13,6 +13,7 @@ from collpress.cube.build import build_cube
 from collpress.figures import captions, labels
 from collpress.findings import words
 from collpress.findings.coverage import wrapped_data
+from collpress.findings.report import write_findings
 
 
 def cube_of(campaign: Campaign, folder: Path) -> xr.DataTree:
@@ -44,13 +45,25 @@ def test_findings_tell_which_data_are_stretched_and_how_far(cube: xr.DataTree) -
     assert [f.text for f in found] == [MIRRORED, TILED]
     assert [f.value for f in found] == [0.375, 0.125]
     assert [len(f.points) for f in found] == [2, 1]
-    assert words.place(found[0].points[0].factors).endswith("wrapped (mirror)")
+    assert words.place(found[0].points[0].factors).endswith("wrap mirror")
 
 
 def test_every_caption_says_it(cube: xr.DataTree) -> None:
     assert captions.machine(cube).startswith(f"Wrapped data: {MIRRORED}; {TILED}. Measured by campaign")
     told = labels.factors({"dataset": "colpex/theta", "op": "sum", "ranks": 2, "wrap": "mirror"})
     assert told == "data: colpex/theta · wrapped: mirror · sum · 2 ranks", "where a title that is cut still shows it"
+
+
+def test_a_point_that_might_wrap_but_does_not_reach_the_end_of_its_data_is_not_called_wrapped(tmp_path: Path) -> None:
+    campaign = Campaign(launches=1)
+    campaign.add("short", dataset="isabel/u", wrap="mirror", algorithm="reference:ring", failed="made up")
+    campaign.add("short", dataset="isabel/u", wrap="mirror")
+    directory = campaign.write(tmp_path)
+    build_cube(directory, root=directory)
+    write_findings(directory / "cube.nc", tmp_path / "findings.json", tmp_path / "findings.md")
+    told = (tmp_path / "findings.md").read_text(encoding="utf-8")
+    assert "isabel/u, 1 MiB, 4 ranks, wrap mirror" in told
+    assert "wrapped" not in told.lower()
 
 
 def test_nothing_is_said_where_all_bytes_are_different(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "analysis": set(),
     "cube": {"records", "analysis", "provenance"},
     "findings": {"analysis", "cube"},
+    "comparison": {"analysis", "cube", "figures", "provenance"},
     "figures": {"analysis", "cube", "provenance"},
     "cards": {"data", "figures", "provenance"},
     "doctor": {"spec", "plan", "execute", "provenance"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import subprocess
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from collpress.data.llama.tokenizer import Tokenizer
 from collpress.data.prepare import places, prepare, verify
 from collpress.data.registry import Entry
 from collpress.errors import CollpressError
+from collpress.layout import ROOT
 
 TOKENS, RANKS, HEAD = 12, 2, WIDTH // HEADS
 TEXT = "The wind veers at noon, and the rain that follows it is over by 5 o'clock.\n"
@@ -151,10 +153,10 @@ def test_a_changed_selection_runs_again_and_makes_only_what_is_missing(
 ) -> None:
     cache = tmp_path / "results" / "cache"
     first = captured(made("gradients"), cache)
-    before = {path: path.stat().st_mtime_ns for path in cache.glob("captures/*/*.npy")}
+    before = {path: path.stat().st_mtime_ns for path in cache.glob("captures/*/*.bin")}
     assert len(before) == len(SHAPES)
     other = captured(made("gradients", (RANKS, WIDTH), gradients=["output_norm.weight"]), cache)
-    after = {path: path.stat().st_mtime_ns for path in cache.glob("captures/*/*.npy")}
+    after = {path: path.stat().st_mtime_ns for path in cache.glob("captures/*/*.bin")}
     assert one_pass == ["tiny/gradients", "tiny/gradients"]
     assert before.items() < after.items()
     assert len(after) == len(before) + 1
@@ -189,7 +191,7 @@ def test_what_cannot_be_captured_is_told_and_leaves_nothing(
     with pytest.raises(CollpressError) as caught:
         prepare(made(what, **change), tmp_path / "results")
     assert told in str(caught.value)
-    assert not list((tmp_path / "results").rglob("*.npy"))
+    assert not list((tmp_path / "results").rglob("*.bin"))
     assert not list((tmp_path / "results").rglob("*.part"))
     assert not list((tmp_path / "results").rglob("*.bin"))
 
@@ -211,7 +213,7 @@ def test_a_capture_that_is_killed_leaves_nothing_behind_and_says_so(
     monkeypatch.setattr(capture.sys, "executable", str(program))
     with pytest.raises(CollpressError, match="the capture ended with signal 9"):
         prepare(made("keys"), tmp_path / "results")
-    assert not list((tmp_path / "results").rglob("*.npy"))
+    assert not list((tmp_path / "results").rglob("*.bin"))
 
 
 def test_a_damaged_capture_is_refused_and_made_again_when_it_is_gone(
@@ -219,9 +221,9 @@ def test_a_damaged_capture_is_refused_and_made_again_when_it_is_gone(
 ) -> None:
     cache = tmp_path / "results" / "cache"
     whole = np.array(captured(made("values"), cache))
-    (path,) = cache.glob("captures/*/values*.npy")
+    (path,) = cache.glob("captures/*/values*.bin")
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(CollpressError, match="no whole capture"):
+    with pytest.raises(CollpressError, match=r"the capture has 3071 bytes, the registry's shape .* asks for 3072"):
         captured(made("values"), cache)
     path.unlink()
     assert np.array_equal(captured(made("values"), cache), whole)
@@ -246,10 +248,42 @@ def test_the_recorded_checksum_tells_a_changed_file(made: Callable[..., Entry], 
     entry, results = made("residual"), tmp_path / "results"
     prepare(entry, results)
     path = places(entry.id, results)[0]
-    content = bytearray(path.read_bytes())
+    whole = path.read_bytes()
+    content = bytearray(whole)
     content[5] ^= 1
     path.write_bytes(content)
     with pytest.raises(CollpressError, match="wrong checksum: expected sha256"):
         verify(entry, results)
-    prepare(entry, results)
+    prepare(entry, results)  # the capture is the same file: it is made anew
     verify(entry, results)
+    assert path.read_bytes() == whole
+
+
+def test_a_capture_and_the_values_that_were_prepared_from_it_are_one_file(
+    made: Callable[..., Entry], here: None, one_pass: list[str], tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    for what in ("residual", "keys"):
+        prepare(made(what), results)
+        (kept,) = (results / "cache").glob(f"captures/*/{what}-*.bin")
+        assert kept.samefile(places(f"tiny/{what}", results)[0])
+    places("tiny/keys", results)[0].unlink()
+    prepare(made("keys"), results)
+    assert kept.samefile(places("tiny/keys", results)[0])
+    assert one_pass == ["tiny/residual"]
+
+
+def test_the_name_of_a_capture_depends_on_every_module_that_its_values_do() -> None:
+    """All that the pass's process imports of the room of data, whose changes could give other values."""
+    package = ROOT / "workflow" / "collpress"
+    seen, waiting = set(), [package / "data/llama/__main__.py"]
+    while waiting:
+        path = waiting.pop()
+        seen.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("collpress.data"):
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+                files = [package.joinpath(*str(name).split(".")[1:]).with_suffix(".py") for name in names]
+                waiting += [file for file in files if file.is_file() and file not in seen]
+    assert package / "data/bfloat16.py" in seen
+    assert seen <= set(capture.value_modules())

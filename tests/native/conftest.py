@@ -35,7 +35,7 @@ def user(core: Core) -> Path:
 
 @pytest.fixture(scope="session")
 def mpich_core(mpich: Path) -> Core:
-    """The core, one reference algorithm and the program that takes fingerprints, built with MPICH's wheel."""
+    """The core, one reference algorithm and the programs that look at the library, built with MPICH's wheel."""
     build = NATIVE.parent / "results/tests/native-mpich"
     build.mkdir(parents=True, exist_ok=True)
     with (build.parent / "native-mpich.lock").open("w", encoding="utf-8") as lock:
@@ -46,7 +46,7 @@ def mpich_core(mpich: Path) -> Core:
             "-DCOLLPRESS_WERROR=ON",
             "-DCOLLPRESS_TESTS=ON",
             compiler=mpich / "bin/mpicxx",
-            targets=("collpress-core", "library-fingerprint", "reference_allreduce_ring"),
+            targets=("collpress-core", "library-fingerprint", "library-results", "reference_allreduce_ring"),
             MPICH_CXX="g++",
         )
     return Core(build, (str(mpich / "bin/mpiexec"), *HYDRA))

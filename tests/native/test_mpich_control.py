@@ -19,7 +19,6 @@ from collpress.execute.shared_memory import remove_unused_segments
 RANKS, COUNT = 4, 64
 MANY = 20
 """After five calls on a communicator MPICH's device would take over, and ask for no algorithm."""
-VARIABLE = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
 READ = """
 import ctypes, sys
 mpi, index, handle, count, value = ctypes.CDLL(sys.argv[1]), *(ctypes.c_int() for _ in range(4))
@@ -94,22 +93,30 @@ def test_the_offer_is_read_from_the_library_without_names_that_stand_for_no_algo
     offers = json.loads(mpich_core.call("--offers").stdout)
     assert offers["library"].startswith("MPICH")
     assert offers["controls"] == "mpich"
-    names = [algorithm["name"] for algorithm in offers["algorithms"]]
-    assert names[0] == "default"
-    assert {"ring", "recursive_doubling", "reduce_scatter_allgather", "tree"} <= set(names)
-    assert not NO_ALGORITHMS & set(names)
+    names = {(a["collective"], a["name"]) for a in offers["algorithms"]}
+    assert {
+        ("allreduce", "ring"),
+        ("bcast", "pipelined_tree"),
+        ("alltoall", "k_brucks"),
+        ("barrier", "recexch"),
+    } <= names
+    assert {(collective, "default") for collective in {collective for collective, _ in names}} <= names
+    assert not NO_ALGORITHMS & {name for _, name in names}
+    assert ("alltoallv", "pairwise_sendrecv_replace") not in names  # it serves only calls in place
 
 
 def test_the_numbers_that_come_from_a_description_are_the_librarys_own(mpich_core: Core, mpich: Path) -> None:
     """MPICH takes a name from the environment: what its variable then holds is the name's number."""
-    offered = {a["name"]: a["id"] for a in json.loads(mpich_core.call("--offers").stdout)["algorithms"]}
-    del offered["default"]
+    algorithms = json.loads(mpich_core.call("--offers").stdout)["algorithms"]
+    offered = {(a["collective"], a["name"]): a["id"] for a in algorithms if a["name"] != "default"}
     library = next((mpich / "lib").glob("libmpi.so.*"))
     found = {}
-    for name in offered:
-        command = [sys.executable, "-c", READ, str(library), VARIABLE]
-        said = subprocess.run(command, env=environment(**{VARIABLE: name}), capture_output=True, text=True, check=True)
-        found[name] = int(said.stdout)
+    for collective, name in offered:
+        variable = f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM"
+        command = [sys.executable, "-c", READ, str(library), variable]
+        said = subprocess.run(command, env=environment(**{variable: name}), capture_output=True, text=True, check=True)
+        found[collective, name] = int(said.stdout)
+    assert len(found) > 30
     assert found == offered
 
 

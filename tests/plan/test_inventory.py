@@ -154,15 +154,17 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     return House(root)
 
 
-def test_nothing_that_is_made_knows_the_name_of_a_private_dataset(house: House) -> None:
+@pytest.mark.parametrize("called", ["lab/secret", "private-00000000"])
+def test_nothing_that_is_made_knows_the_name_of_a_private_dataset(house: House, called: str) -> None:
+    """A campaign may call it by its name, or by the public id, which it then can be published with."""
     registry = json.loads((house.root / "config/datasets.yaml").read_text(encoding="utf-8"))["datasets"]["made/field"]
     house.write("config/datasets.yaml", {"schema": 1, "datasets": {"lab/secret": registry | {"private": True}}})
     for suffix in ("bin", "json"):
         made = house.root / f"results/data/made/field.{suffix}"
         made.rename(house.root / f"results/data/private-00000000.{suffix}")
     path = house.root / "config/campaigns/mini.yaml"
-    text = path.read_text(encoding="utf-8").replace("made/field", "lab/secret")
-    condition = """'codec == "none" and dataset == "lab/secret"'"""
+    text = path.read_text(encoding="utf-8").replace("made/field", called)
+    condition = f"""'codec == "none" and dataset == "{called}"'"""
     path.write_text(text.replace('codec == "none", because: not today', condition), encoding="utf-8")
     constraint = re.search(r'dataset="(.+)"', (ROOT / "workflow/Snakefile").read_text(encoding="utf-8"))
     assert constraint is not None

@@ -31,6 +31,16 @@ def test_a_dataset_that_is_not_registered_is_an_error_with_its_line(write: Any) 
         datasets_needed(write("matrix: {dataset: sea/*}"), KNOWN)
 
 
+def test_a_private_dataset_may_be_called_by_its_public_id_where_it_is_registered(write: Any) -> None:
+    campaign = write("matrix: {dataset: private-0123abcd}")
+    public = {"lab/secret": "private-0123abcd", "weather/theta": "weather/theta"}
+    assert datasets_needed(campaign, public, public) == ["lab/secret"]
+    with pytest.raises(CollpressError, match='"private-0123abcd" is a private dataset of another machine') as error:
+        datasets_needed(campaign, KNOWN)
+    assert error.value.where == "test.yaml:4: experiments.e.matrix.dataset"
+    assert "the sha256 of the values begins with 0123abcd" in error.value.fix
+
+
 def test_plugin_directories_lie_beside_the_campaign(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     experiment = "{collective: allreduce, algorithm: 'library:*', message_bytes: 8, ranks: 2}"

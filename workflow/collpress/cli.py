@@ -20,7 +20,7 @@ from collpress.log import log_to
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one verb; returns the process's exit code (0 ok, 2 a user's mistake, 3 incomplete, 130 interrupted)."""
+    """Run one verb; returns its exit code (0 ok, 2 a user's mistake, 3 incomplete, 4 a regression, 130 interrupted)."""
     arguments = sys.argv[1:] if argv is None else argv
     if len(arguments) > 2 and arguments[0] == "--log":
         with log_to(Path(arguments[1])):

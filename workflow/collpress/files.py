@@ -35,18 +35,20 @@ def make_directory(path: Path) -> None:
 
 
 @contextmanager
-def atomic(path: Path) -> Iterator[BinaryIO]:
+def atomic(path: Path, beside: Path | None = None) -> Iterator[BinaryIO]:
     """A file to write; it takes the place of `path` at the end of the context, or vanishes when that raises.
 
-    Its temporary name is its own, so that two writers of the same file do each other no harm.
+    Its temporary name is its own, so that two writers of the same file do each other no harm. `beside`: the directory
+    on the same disk where it grows, so that `path`'s own is made only when it is whole.
     """
-    make_directory(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    make_directory(beside or path.parent)
+    temporary = (beside or path.parent) / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
         with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        make_directory(path.parent)
         temporary.replace(path)
     except OSError as error:
         raise unwritable(path, error) from None

@@ -20,6 +20,12 @@ DATA = RESULTS / "data"
 CARDS = RESULTS / "cards"
 """What they look like."""
 
+CAMPAIGNS = RESULTS / "campaigns"
+"""A folder a campaign, in it one a platform."""
+
+BASELINES = RESULTS / "baselines"
+"""What was kept of a campaign, to compare later ones with."""
+
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
@@ -44,6 +50,12 @@ def card_file(dataset: str) -> Path:
     return CARDS / f"{dataset}.json"
 
 
+def baseline_file(name: str) -> Path:
+    """What is kept under a name; CollpressError for what is no name."""
+    _require_name("baseline", name)
+    return BASELINES / f"{name}.json"
+
+
 def build_record(platform: str) -> Path:
     """What was built for a platform."""
     return Path("results/native") / platform / "build.json"
@@ -66,15 +78,11 @@ class Places:
 
     def __post_init__(self) -> None:
         for noun, name in (("campaign", self.campaign), ("platform", self.platform)):
-            if not _NAME.fullmatch(name):
-                allowed = "a name of lower-case letters, digits, - and _"
-                raise CollpressError(
-                    f'"{name}" cannot name a {noun}', allowed=allowed, fix="the file's name, without .yaml"
-                )
+            _require_name(noun, name, fix="the file's name, without .yaml")
 
     @property
     def directory(self) -> Path:
-        return Path("results/campaigns") / self.campaign / self.platform
+        return CAMPAIGNS / self.campaign / self.platform
 
     @property
     def plugins(self) -> Path:
@@ -119,3 +127,9 @@ class Places:
 
     def figure(self, name: str, suffix: str) -> Path:
         return self.directory / "figures" / f"{name}.{suffix}"
+
+
+def _require_name(noun: str, name: str, fix: str = "") -> None:
+    if not _NAME.fullmatch(name):
+        allowed = "a name of lower-case letters, digits, - and _"
+        raise CollpressError(f'"{name}" cannot name a {noun}', allowed=allowed, fix=fix)

@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,8 @@ class Wiring:
 
     def datasets(self) -> list[str]:
         """Sidecars of the datasets that the campaign uses."""
-        needed = (self._registry[name].public_id for name in datasets_needed(self._campaign, self._registry))
+        public = {name: entry.public_id for name, entry in self._registry.items()}
+        needed = (public[name] for name in datasets_needed(self._campaign, self._registry, public))
         return [str(dataset_file(name).with_suffix(".json")) for name in needed if name not in self._without]
 
     def cards(self) -> list[str]:
@@ -68,6 +69,16 @@ class Wiring:
     def card_sources(self) -> list[str]:
         """The modules that a card depends on: editing one makes the cards anew, and nothing else."""
         return [os.path.relpath(path) for path in card_sources()]
+
+    def card_labels(self, what: str) -> Callable[..., dict[str, str]]:
+        """What a report says beside a file of a card; asked of Snakemake only when the card is there."""
+
+        def labels(wildcards: Any, output: Any) -> dict[str, str]:
+            synthetic = json.loads(Path(output.numbers).read_text(encoding="utf-8"))["synthetic"]
+            data = "synthetic" if synthetic else "not synthetic"
+            return {"dataset": str(wildcards.dataset), "data": data, "shown": what}
+
+        return labels
 
     def without_arguments(self) -> str:
         """The datasets that could not be had, as quoted arguments of `collpress inventory`."""

@@ -14,7 +14,19 @@ rule card:
         sidecar="results/data/{dataset}.json",
         values=ancient("results/data/{dataset}.bin"),
     output:
-        multiext("results/cards/{dataset}", ".json", ".pdf", ".svg", ".png"),
+        numbers=report(
+            "results/cards/{dataset}.json",
+            caption="../report/card.rst",
+            category="Datasets",
+            labels=wiring.card_labels("numbers, as JSON"),
+        ),
+        page=report(
+            "results/cards/{dataset}.svg",
+            caption="../report/card.rst",
+            category="Datasets",
+            labels=wiring.card_labels("page"),
+        ),
+        others=multiext("results/cards/{dataset}", ".pdf", ".png"),
     log:
         "results/logs/cards/{dataset}.log",
     conda:

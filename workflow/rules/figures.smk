@@ -12,7 +12,14 @@ rule figure:
         lambda wildcards: wiring.figure_sources(wildcards.figure),
         cube=str(places.cube),
     output:
-        multiext(str(places.figure("{figure}", "")), "pdf", "svg", "png", "csv", "json"),
+        picture=report(
+            str(places.figure("{figure}", "svg")),
+            caption="../report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+        about=str(places.figure("{figure}", "json")),
+        others=multiext(str(places.figure("{figure}", "")), "pdf", "png", "csv"),
     log:
         f"results/logs/figures/{wiring.campaign_name}-{wiring.platform_name}-{{figure}}.log",
     conda:

@@ -8,7 +8,12 @@ rule findings:
         cube=str(places.cube),
     output:
         data=str(places.findings),
-        page=str(places.findings_page),
+        page=report(
+            str(places.findings_page),
+            caption="../report/findings.rst",
+            category="Findings",
+            labels={"findings": "in words"},
+        ),
     log:
         f"results/logs/findings/{wiring.campaign_name}-{wiring.platform_name}.log",
     conda:

@@ -14,6 +14,9 @@ axis counts ranks:
   sequence-gradient  layer, token of the rank's chunk, width: what each sequence-parallel rank brings to the all-gather
                      of the derivative by the attention's result
 
+Ranks of the last two groups share one text, the first, as such ranks do: their sums, and their chunks behind each
+other, are those of one pass.
+
 example: python workflow/scripts/capture_llama_hf.py --revision COMMIT --out /scratch/llama3-8b
 """
 

@@ -107,58 +107,6 @@ class P2p {
     const collpress_p2p *raw_;
 };
 
-// An allreduce that needs a power of two of ranks, on any number p of them.
-//
-// Of the first 2r ranks, r = p - 2^floor(log2 p), each even one folds its vector into its right neighbour's before the
-// algorithm, is idle during it, and gets the result afterwards: two more steps, none for powers of two. The other ranks
-// are `active()` in number; they take part under the positions 0, 1, ... active() - 1. R. Thakur, R. Rabenseifner, W.
-// Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High Perform. Comput. Appl. 19 (2005),
-// doi:10.1177/1094342005051521.
-class SurplusFold {
-  public:
-    SurplusFold(const P2p &comm, const collpress_call &call)
-        : comm_(comm), call_(call), active_(largest_power_of_two(comm.size())), folded_(comm.size() - active_),
-          in_pair_(comm.rank() < 2 * folded_), idle_(in_pair_ && comm.rank() % 2 == 0) {}
-
-    std::int32_t active() const { return active_; }
-    bool idle() const { return idle_; } // an idle rank marks every step all the same
-    std::int32_t position() const { return in_pair_ ? comm_.rank() / 2 : comm_.rank() - folded_; }
-    std::int32_t rank_at(std::int32_t position) const {
-        return position < folded_ ? 2 * position + 1 : position + folded_;
-    }
-
-    // The vector with which this rank goes on: call.send, or call.recv where a neighbour's was added.
-    const void *fold() const {
-        if (folded_ != 0) comm_.step();
-        if (!in_pair_) return call_.send;
-        if (idle_) {
-            comm_.exchange(call_.send, call_.count, comm_.rank() + 1, nullptr, 0, comm_.rank() + 1);
-            return call_.send;
-        }
-        comm_.exchange(nullptr, 0, comm_.rank() - 1, call_.recv, call_.count, comm_.rank() - 1);
-        comm_.reduce(call_.recv, call_.send, call_.count);
-        return call_.recv;
-    }
-
-    // Gives the idle ranks the result that is in call.recv of the others.
-    void unfold() const {
-        if (folded_ != 0) comm_.step();
-        if (!in_pair_) return;
-        if (idle_)
-            comm_.exchange(nullptr, 0, comm_.rank() + 1, call_.recv, call_.count, comm_.rank() + 1);
-        else
-            comm_.exchange(call_.recv, call_.count, comm_.rank() - 1, nullptr, 0, comm_.rank() - 1);
-    }
-
-  private:
-    const P2p &comm_;
-    const collpress_call &call_;
-    std::int32_t active_;
-    std::int32_t folded_; // pairs (0,1), (2,3), ...
-    bool in_pair_;
-    bool idle_;
-};
-
 // What an algorithm can do, and needs.
 struct Abilities {
     bool in_place = false;

@@ -12,6 +12,8 @@ namespace collpress {
 const char *const usage_text =
     "usage: collpress-core --plan FILE --journal FILE --launch N --attempt N --seed N --ranks N\n"
     "                      [--samples FILE --samples-mode none|summary|per-rank|all] [--traces FILE]   under mpiexec\n"
+    "       collpress-core --prove PLAN --journal FILE --ranks N [--references FOLDER]\n"
+    "                                                       what the library really does, as JSON   under mpiexec\n"
     "       collpress-core --describe PLUGIN.so...          what plugins say about themselves, as JSON\n"
     "       collpress-core --offers                         what the MPI library offers, as JSON\n"
     "       collpress-core --schedule PLUGIN.so --ranks P --count N [--root R] [--in-place] [--segment ELEMENTS]\n"
@@ -24,7 +26,7 @@ namespace {
 using Mode = Options::Mode;
 
 constexpr std::int32_t most_ranks = std::numeric_limits<std::int32_t>::max();
-constexpr std::int32_t most_recorded_ranks = 4096; // each is a thread
+constexpr std::int32_t most_recorded_ranks = 4096; // each has a stack of its own
 constexpr std::size_t most_recorded_count = std::size_t{1} << 32;
 
 [[noreturn]] void fail(const std::string &problem) { throw UsageError("collpress-core: " + problem); }
@@ -40,7 +42,8 @@ const std::vector<std::string_view> &options_of(Mode mode) {
          {"--schedule", "--ranks", "--count", "--root", "--in-place", "--segment", "--fanout", "--ranks-per-node",
           "--imbalance", "--imbalance-seed"}},
         {Mode::check, {"--check", "--ranks"}},
-        {Mode::help, {"--plan", "--describe", "--offers", "--schedule", "--check", "--help"}},
+        {Mode::prove, {"--prove", "--journal", "--ranks", "--references"}},
+        {Mode::help, {"--plan", "--prove", "--describe", "--offers", "--schedule", "--check", "--help"}},
     };
     return known.at(mode);
 }
@@ -48,7 +51,8 @@ const std::vector<std::string_view> &options_of(Mode mode) {
 Mode mode_of(const std::vector<std::string> &arguments) {
     const std::map<std::string_view, Mode> modes = {{"--plan", Mode::measure},  {"--describe", Mode::describe},
                                                     {"--offers", Mode::offers}, {"--schedule", Mode::schedule},
-                                                    {"--check", Mode::check},   {"--help", Mode::help}};
+                                                    {"--check", Mode::check},   {"--prove", Mode::prove},
+                                                    {"--help", Mode::help}};
     for (const std::string &argument : arguments) {
         if (const auto mode = modes.find(argument); mode != modes.end()) return mode->second;
     }
@@ -101,6 +105,7 @@ class Reader {
             }
         };
         if (options_.mode == Mode::measure) require({"--journal", "--launch", "--attempt", "--seed", "--ranks"});
+        if (options_.mode == Mode::prove) require({"--journal", "--ranks"});
         if (options_.mode == Mode::schedule) require({"--ranks", "--count"});
         if (options_.mode == Mode::describe && options_.plugins.empty())
             fail("--describe: at least one plugin is needed");
@@ -126,10 +131,12 @@ class Reader {
 
     void set(const std::string &option, const std::string &value) {
         constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-        if (option == "--plan")
+        if (option == "--plan" || option == "--prove")
             options_.plan = value;
         else if (option == "--journal")
             options_.journal = value;
+        else if (option == "--references")
+            options_.references = value;
         else if (option == "--launch")
             options_.launch = integer<std::int64_t>(option, value, 0, most);
         else if (option == "--attempt")
@@ -145,7 +152,7 @@ class Reader {
                 static_cast<SamplesMode>(choice(option, value, {"none", "summary", "per-rank", "all"}));
         else if (option == "--schedule" || option == "--check")
             options_.plugins = {value};
-        else if (option == "--ranks" && options_.mode == Mode::measure)
+        else if (option == "--ranks" && (options_.mode == Mode::measure || options_.mode == Mode::prove))
             options_.ranks = integer<std::int32_t>(option, value, 1, most_ranks);
         else
             set_call(option, value);

@@ -13,12 +13,13 @@
 namespace collpress {
 
 struct Options {
-    enum class Mode { measure, describe, offers, schedule, check, help };
+    enum class Mode { measure, describe, offers, schedule, check, prove, help };
 
     Mode mode = Mode::help;
     std::vector<std::string> plugins; // --describe, --schedule, --check
     std::string plan;
     std::string journal;
+    std::string references; // --prove: the folder of our algorithms; empty: none
     std::int64_t launch = 0;
     std::int64_t attempt = 0;
     std::uint64_t seed = 0;

@@ -72,12 +72,31 @@ int measure(const Options &options, int *argc, char ***argv) {
         return exit_world_size;
     }
     try {
-        run_launch(options, plan, MPI_COMM_WORLD);
+        if (options.mode == Options::Mode::prove)
+            run_proof(plan, options.journal, options.references, MPI_COMM_WORLD);
+        else
+            run_launch(options, plan, MPI_COMM_WORLD);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "collpress-core: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, exit_cannot_write); // the other ranks wait for this one
     }
     return 0;
+}
+
+// `in_place`: takes calls in place; `only_in_place`: takes no others.
+void write_needs(Json &json, const LibraryNeeds &needs) {
+    json.member("min_ranks", needs.exactly_ranks == 0 ? 1 : needs.exactly_ranks).key("exactly_ranks");
+    if (needs.exactly_ranks == 0)
+        json.null();
+    else
+        json.value(needs.exactly_ranks);
+    json.member("power_of_two", needs.power_of_two_ranks)
+        .member("even_ranks", needs.even_ranks)
+        .member("count_at_least_ranks", needs.count_at_least_ranks)
+        .member("count_multiple_of_ranks", needs.count_multiple_of_ranks)
+        .member("commutative", needs.commutative)
+        .member("in_place", needs.in_place.value_or(true))
+        .member("only_in_place", needs.in_place.value_or(false));
 }
 
 void print_offers(int *argc, char ***argv) {
@@ -96,13 +115,10 @@ void print_offers(int *argc, char ***argv) {
                 .member("name", algorithm.name)
                 .member("id", algorithm.id)
                 .member("segments", algorithm.segments)
-                .member("fanout", algorithm.fanout)
-                .member("exactly_ranks", algorithm.needs.exactly_ranks)
-                .member("power_of_two_ranks", algorithm.needs.power_of_two_ranks)
-                .member("even_ranks", algorithm.needs.even_ranks)
-                .member("count_at_least_ranks", algorithm.needs.count_at_least_ranks)
-                .member("commutative", algorithm.needs.commutative)
-                .end_object();
+                .member("fanout", algorithm.least_fanout != 0)
+                .member("least_fanout", algorithm.least_fanout);
+            write_needs(json, algorithm.needs);
+            json.end_object();
         }
     }
     json.end_array().end_object();
@@ -127,6 +143,7 @@ int run(const Options &options, int *argc, char ***argv) {
         print_check(options);
         return 0;
     case Options::Mode::measure:
+    case Options::Mode::prove:
         return measure(options, argc, argv);
     }
     return exit_bad_input;

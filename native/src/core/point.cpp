@@ -121,6 +121,8 @@ class PointRun {
                 &session_.library.choose(point_.collective, point_.algorithm, {point_.segment_bytes, point_.fanout});
         }));
         const CallShape shape{point_.count(), point_.message_bytes, ranks(), point_.in_place};
+        const std::string refusal = Library::refusal(*choice_, shape);
+        agree_on(refusal.empty() ? Verdict{} : Verdict{Status::unsupported, refusal});
         const bool falls_back = session_.library.may_fall_back(*choice_, shape);
         report_.effective_algorithm = choice_->algorithm.name;
         report_.segment_bytes = choice_->segment_bytes;

@@ -1,19 +1,21 @@
-// Messages between threads that stand for ranks: sends and receives of a pair match in the order posted.
+// Messages between fibers that stand for ranks: sends and receives of a pair match in the order posted.
 //
 // What is sent is what the buffer holds when the send is posted, and it arrives when its receive is waited for: who
-// reads, or changes, a buffer before it may always finds out, whatever the threads' luck.
+// reads, or changes, a buffer before it may always finds out.
 #pragma once
 
+#include "p2p/fibers.hpp"
+
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,13 +47,12 @@ struct Message {
     std::size_t bytes = 0; // of a receive: its capacity until it is done
     std::shared_ptr<const Parcel> parcel;
     bool done = false;
-    std::condition_variable changed;
+    std::optional<Fibers::Id> waiting;
 };
 
 class Mailboxes {
   public:
-    explicit Mailboxes(std::int32_t ranks)
-        : ranks_(ranks), pairs_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)), running_(ranks) {}
+    Mailboxes(Fibers &fibers, std::int32_t ranks) : fibers_(fibers), ranks_(ranks) {}
 
     std::shared_ptr<Message> post_send(std::int32_t rank, std::int32_t to, const void *buffer, std::size_t bytes,
                                        const Acquaintance &knows) {
@@ -62,7 +63,6 @@ class Mailboxes {
         parcel->sender_knows = knows;
         message->bytes = bytes;
         message->parcel = std::move(parcel);
-        const std::lock_guard lock(mutex_);
         if (Pair *pair = pair_of(rank, to, rank, *message); pair != nullptr) {
             pair->sends.push_back(message);
             match(*pair);
@@ -73,7 +73,6 @@ class Mailboxes {
     std::shared_ptr<Message> post_receive(std::int32_t rank, std::int32_t from, std::size_t capacity) {
         auto message = std::make_shared<Message>();
         message->bytes = capacity;
-        const std::lock_guard lock(mutex_);
         if (Pair *pair = pair_of(from, rank, rank, *message); pair != nullptr) {
             pair->receives.push_back(message);
             match(*pair);
@@ -86,33 +85,27 @@ class Mailboxes {
         std::shared_ptr<const Parcel> parcel; // null where nothing did
     };
 
-    // When every rank that still runs is waiting, all of them are let go.
     Completion wait(Message &message) {
-        std::unique_lock lock(mutex_);
         if (!message.done && !stuck_) {
+            message.waiting = fibers_.current();
             waiting_.insert(&message);
-            notice_deadlock();
-            message.changed.wait(lock, [&] { return message.done || stuck_; });
+            fibers_.sleep();
         }
         if (!message.done) return {};
         return {message.bytes, std::move(message.parcel)};
     }
 
-    void finish() {
-        const std::lock_guard lock(mutex_);
-        --running_;
-        notice_deadlock();
+    // Every rank that still runs is waiting: all of them are let go.
+    void let_go() {
+        keep("deadlock: every rank that still runs waits for a message");
+        stuck_ = true;
+        for (const Message *message : waiting_) fibers_.wake(*message->waiting);
+        waiting_.clear();
     }
 
-    void report(const std::string &fault) {
-        const std::lock_guard lock(mutex_);
-        keep(fault);
-    }
+    void report(const std::string &fault) { keep(fault); }
 
-    std::string fault() const {
-        const std::lock_guard lock(mutex_);
-        return fault_;
-    }
+    const std::string &fault() const { return fault_; }
 
   private:
     using Queue = std::deque<std::shared_ptr<Message>>;
@@ -125,8 +118,7 @@ class Mailboxes {
     Pair *pair_of(std::int32_t from, std::int32_t to, std::int32_t rank, Message &message) {
         const bool exist = from >= 0 && to >= 0 && from < ranks_ && to < ranks_;
         if (exist && from != to) {
-            return &pairs_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
-                           static_cast<std::size_t>(to)];
+            return &pairs_[std::int64_t{from} * ranks_ + to];
         }
         keep("rank " + std::to_string(rank) +
              (exist ? " sends to itself, or receives from itself" : " names a rank that does not exist"));
@@ -150,26 +142,17 @@ class Mailboxes {
         receive.parcel = send.parcel;
         for (Message *message : {&send, &receive}) {
             message->done = true;
-            waiting_.erase(message);
-            message->changed.notify_all();
+            if (waiting_.erase(message) != 0) fibers_.wake(*message->waiting);
         }
-    }
-
-    void notice_deadlock() {
-        if (running_ == 0 || waiting_.size() < static_cast<std::size_t>(running_)) return;
-        keep("deadlock: every rank that still runs waits for a message");
-        stuck_ = true;
-        for (Message *message : waiting_) message->changed.notify_all();
     }
 
     void keep(const std::string &fault) {
         if (fault_.empty()) fault_ = fault;
     }
 
+    Fibers &fibers_;
     const std::int32_t ranks_;
-    std::vector<Pair> pairs_;
-    mutable std::mutex mutex_;
-    std::int32_t running_;
+    std::unordered_map<std::int64_t, Pair> pairs_;
     std::set<Message *> waiting_;
     bool stuck_ = false;
     std::string fault_;

@@ -1,4 +1,4 @@
-// One rank's side of the point-to-point interface, without MPI: messages go to other threads of this process, and what
+// One rank's side of the point-to-point interface, without MPI: messages go to other ranks in this process, and what
 // the rank does is noted.
 //
 // A send completes only when its receive is posted: an algorithm that relies on buffering, or waits for a message that

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <thread>
 
 namespace collpress {
 
@@ -23,13 +22,14 @@ std::uint32_t contributed(std::size_t rank, std::size_t index) {
     return static_cast<std::uint32_t>(x ^ (x >> 31));
 }
 
-// A buffer of a call; null for the algorithm where the call has none.
+// A buffer of a call; null for the algorithm where the rank has none.
 class GuardedBuffer {
   public:
-    explicit GuardedBuffer(std::size_t elements) : values_(elements + 2 * guard, poison) {}
+    GuardedBuffer(bool exists, std::size_t elements)
+        : exists_(exists), values_((exists ? elements : 0) + 2 * guard, poison) {}
 
     std::size_t size() const { return values_.size() - 2 * guard; }
-    std::uint32_t *data() { return size() == 0 ? nullptr : values_.data() + guard; }
+    std::uint32_t *data() { return exists_ ? values_.data() + guard : nullptr; }
     std::uint32_t operator[](std::size_t element) const { return values_[guard + element]; }
 
     void contribute(std::size_t rank, std::size_t first, std::size_t elements) {
@@ -48,6 +48,7 @@ class GuardedBuffer {
     }
 
   private:
+    bool exists_;
     std::vector<std::uint32_t> values_;
 };
 
@@ -142,7 +143,8 @@ Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCa
     const bool waits_for_all = call.collective == Collective::barrier;
     const std::int32_t ranks_per_node = call.ranks_per_node == 0 ? call.ranks : call.ranks_per_node;
 
-    Mailboxes mailboxes(call.ranks);
+    Fibers fibers;
+    Mailboxes mailboxes(fibers, call.ranks);
     std::vector<std::unique_ptr<Recorder>> recorders;
     std::vector<GuardedBuffer> send;
     std::vector<GuardedBuffer> recv;
@@ -150,23 +152,21 @@ Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCa
         recorders.push_back(std::make_unique<Recorder>(mailboxes, static_cast<std::int32_t>(rank), call.ranks,
                                                        ranks_per_node,
                                                        waits_for_all ? Acquaintance(size, rank) : Acquaintance()));
-        send.emplace_back(exchange.sends(rank, call.in_place) ? exchange.contribution(rank) : 0)
+        send.emplace_back(exchange.sends(rank, call.in_place), exchange.contribution(rank))
             .contribute(rank, 0, send.back().size());
-        recv.emplace_back(exchange.recv_elements(rank, call.in_place));
+        recv.emplace_back(exchange.receives(rank), exchange.recv_elements(rank, call.in_place));
         if (exchange.contributes_in_recv(rank, call.in_place))
             recv.back().contribute(rank, exchange.place(rank), exchange.contribution(rank));
     }
-    std::vector<std::thread> threads;
     for (std::size_t rank = 0; rank < size; ++rank) {
-        threads.emplace_back([&, rank] {
+        fibers.add([&, rank] {
             const collpress_call one{send[rank].data(), recv[rank].data(), call.count, COLLPRESS_INT32,
                                      COLLPRESS_SUM,     call.root,         counts,     call.segment_elements,
                                      call.fanout};
             algorithm.run(recorders[rank]->table(), &one);
-            mailboxes.finish();
         });
     }
-    for (std::thread &thread : threads) thread.join();
+    fibers.run([&] { mailboxes.let_go(); });
 
     Schedule schedule;
     schedule.fault = mailboxes.fault();

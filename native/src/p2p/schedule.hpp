@@ -1,4 +1,4 @@
-// The schedule of an algorithm: all ranks run as threads of this process, without MPI, and what each does is noted and
+// The schedule of an algorithm: all ranks run in this process, without MPI, and what each does is noted and
 // judged.
 //
 // The data are real (whole numbers that wrap around, so that any contribution that is missing, misplaced or counted

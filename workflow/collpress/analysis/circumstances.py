@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import xarray as xr
+from typing import Any, Protocol
 
 CROWDED = "more wanted to run than there are CPUs"
 _MACHINE = {
@@ -19,6 +17,13 @@ _MACHINE = {
     "kernel": "kernel",
     "governor": "frequency governor",
 }
+
+
+class Described(Protocol):
+    """A cube, or what was kept of one: its root attributes say where it comes from."""
+
+    @property
+    def attrs(self) -> Mapping[Any, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Load:
         return f"load {spread}{cpus} when launches began"
 
 
-def load(cube: xr.DataTree) -> Load | None:
+def load(cube: Described) -> Load | None:
     """The load that the launches of a cube saw; None where the cube does not tell."""
     seen = provenance(cube).get("load") or {}
     if not seen.get("load_average"):
@@ -52,7 +57,7 @@ def load(cube: xr.DataTree) -> Load | None:
     return Load(float(low), float(high), seen.get("cpus"))
 
 
-def differences(a: xr.DataTree, b: xr.DataTree) -> list[str]:
+def differences(a: Described, b: Described) -> list[str]:
     """Warnings, most serious first; empty where everything that could spoil a comparison is known and alike.
 
     The MPI library is not among them: that two of them are compared is no reason to warn.
@@ -60,7 +65,7 @@ def differences(a: xr.DataTree, b: xr.DataTree) -> list[str]:
     return list(_differences(a, b))
 
 
-def provenance(cube: xr.DataTree) -> Mapping[str, Any]:
+def provenance(cube: Described) -> Mapping[str, Any]:
     """What the cube says of its origin; empty where it says nothing."""
     try:
         said = json.loads(str(cube.attrs.get("provenance", "{}")))
@@ -69,7 +74,7 @@ def provenance(cube: xr.DataTree) -> Mapping[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def _differences(a: xr.DataTree, b: xr.DataTree) -> Iterator[str]:
+def _differences(a: Described, b: Described) -> Iterator[str]:
     schemas = a.attrs.get("schema_version"), b.attrs.get("schema_version")
     if schemas[0] != schemas[1]:
         yield f"the cubes have different schemas: A has {schemas[0]}, B has {schemas[1]}; make the older one again"
@@ -101,7 +106,8 @@ def _settings(a: Mapping[str, list[str]] | None, b: Mapping[str, list[str]] | No
         return
     for name in sorted(a.keys() | b.keys()):
         if a.get(name) != b.get(name):
-            yield f"measured with another {name}: A with {_list(a.get(name))}, B with {_list(b.get(name))}"
+            said = _rounded(a.get(name), b.get(name))
+            yield f"measured with another {name}: A with {_list(said[0])}, B with {_list(said[1])}"
 
 
 def _machines(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> Iterator[str]:
@@ -128,6 +134,22 @@ def _loads(a: Load | None, b: Load | None) -> Iterator[str]:
 def _unknown(what: str, a: object, b: object) -> Iterator[str]:
     which = "neither cube tells" if a is None and b is None else f"cube {'A' if a is None else 'B'} does not tell"
     yield f"{which} {what}: whether they are alike is not known"
+
+
+def _rounded(*sides: list[str] | None) -> list[list[str] | None]:
+    """Numbers with as few digits as tell the sides apart, at least four: 0.3333, not 0.33333333333333331."""
+    for digits in range(4, 17):
+        said = [None if side is None else [_number(value, digits) for value in side] for side in sides]
+        if said[0] != said[1]:
+            return said
+    return list(sides)
+
+
+def _number(value: str, digits: int) -> str:
+    try:
+        return f"{float(value):.{digits}g}" if "." in value else value
+    except ValueError:
+        return value
 
 
 def _list(values: list[str] | None) -> str:

@@ -6,6 +6,7 @@ Sources hold one of them. Files hold float32, bfloat16 (kept as it is) or float1
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -19,18 +20,27 @@ FILE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "float64": 8}
 """Of a value in a file without a header, by its dtype."""
 
 
-def _stands_for_no_data(value: Any) -> Any:
+LARGEST = float.fromhex("0x1.fffffep127")
+"""The largest float32."""
+
+
+def stands_for_no_data(value: Any) -> Any:
+    """A number that can stand for "no data" among float32 values. Errors: it is not finite, or beyond float32."""
     if isinstance(value, str) and value.lower().lstrip("+-.") in {"nan", "inf"}:
-        raise CollpressError(
-            "NaN and infinite values count as missing anyhow", allowed="another number", fix="leave this key out"
-        )
-    return value
+        value = math.nan
+    if not isinstance(value, int | float) or abs(value) <= LARGEST:
+        return value
+    if not math.isfinite(value):
+        what, allowed = "NaN and infinite values count as missing anyhow", "another number"
+    else:
+        what, allowed = f"{value:g} is beyond float32", f"at most {LARGEST:.9g} in size"
+    raise CollpressError(what, allowed=allowed, fix="leave it out")
 
 
 class Format(Strict):
     """What every format may say of its values."""
 
-    missing: Annotated[Number | None, BeforeValidator(as_field_error(_stands_for_no_data))] = None
+    missing: Annotated[Number | None, BeforeValidator(as_field_error(stands_for_no_data))] = None
     """The value that stands for "no data", if the file has one."""
     convert: Literal["float32"] | None = None
     """Round float64 to float32: not without being told."""

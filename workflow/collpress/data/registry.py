@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -31,6 +32,9 @@ from collpress.spec.mistakes import explain
 from collpress.spec.model import Strict
 
 _ID = re.compile("[a-z0-9_-]+/[a-z0-9_-]+")
+_PRIVATE_ID = re.compile("private-([0-9a-f]{8})")
+_FEW = 6
+"""Names that a message lists."""
 
 
 class Entry(Strict):
@@ -284,9 +288,24 @@ def find(registry: Mapping[str, Entry], dataset: str, path: Path) -> Entry:
         if entry.private and entry.public_id == dataset:
             return entry
     if dataset not in registry:
-        hint = did_you_mean(dataset, registry)
-        raise CollpressError(f'unknown dataset "{dataset}"', where=str(path), allowed=", ".join(registry), fix=hint)
+        raise unknown_dataset(dataset, registry, str(path))
     return registry[dataset]
+
+
+def unknown_dataset(name: str, known: Iterable[str], where: str) -> CollpressError:
+    """What to say of a name or pattern behind which there is no dataset: the nearest names, not all of them."""
+    if found := _PRIVATE_ID.fullmatch(name):
+        return CollpressError(
+            f'"{name}" is a private dataset of another machine: nothing registered here has these values',
+            where=where,
+            fix="run it where the dataset is registered, or register the same files here: collpress dataset register "
+            f"NAME FILES --private; the sha256 of the values begins with {found[1]}",
+        )
+    names = list(known)
+    near = names if len(names) <= _FEW else get_close_matches(name, names, n=_FEW, cutoff=0.4)
+    more = f"{'; ' if near else ''}collpress dataset list shows all {len(names)}" if len(near) < len(names) else ""
+    what = f'no dataset matches "{name}"' if set(name) & set("*?[") else f'unknown dataset "{name}"'
+    return CollpressError(what, where=where, allowed=", ".join(near) + more, fix=did_you_mean(name, names))
 
 
 def find_all(registry: Mapping[str, Entry], wanted: Iterable[str], path: Path) -> list[Entry]:

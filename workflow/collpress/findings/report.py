@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,13 +10,14 @@ from typing import Any
 
 import xarray as xr
 
-from collpress.analysis.circumstances import CROWDED, load
+from collpress.analysis.circumstances import CROWDED, load, provenance
 from collpress.analysis.points import points
 from collpress.cube.file import open_cube
 from collpress.errors import CollpressError
 from collpress.files import write_atomically, write_json
 from collpress.findings.finding import Finding
 from collpress.findings.rules import RULES, Rule
+from collpress.layout import Places, card_file
 
 SCHEMA = 1
 _SHORTEST, _MOST = 8, 4
@@ -76,6 +78,7 @@ def page(cube: xr.DataTree, content: Mapping[str, Any], told: Told) -> str:
         f"{content['launches']} launch{'es' if content['launches'] > 1 else ''}. {_sure(content['launches'])}",
         "",
         *_load(cube),
+        *_cards(cube),
         f"Cube {content['cube']['sha256']}; made by `{content['command']}`. "
         f"`[show ID …]` names points: `./run collpress show {shlex.quote(where)}:ID` tells all that is known of one.",
     ]
@@ -94,6 +97,14 @@ def _load(cube: xr.DataTree) -> list[str]:
     warning = f" **Warning: {CROWDED}, so others than the ranks may have disturbed the times.**" if seen.crowded else ""
     about = "averages over a minute, which count the ranks of a launch that ended shortly before"
     return [f"{seen.words[0].upper()}{seen.words[1:]} ({about}).{warning}", ""]
+
+
+def _cards(cube: xr.DataTree) -> list[str]:
+    """Links to what the datasets of the cube look like, as seen from where the page lies."""
+    here = Places(str(cube.attrs["campaign"]), str(cube.attrs["platform"])).directory
+    known = provenance(cube).get("datasets") or {}
+    links = [f"[{name}]({os.path.relpath(card_file(name).with_suffix('.svg'), here)})" for name in known]
+    return [f"What the data look like: {', '.join(links)}.", ""] if links else []
 
 
 def _sure(launches: int) -> str:

@@ -128,6 +128,4 @@ def _factor(name: str, value: str | int) -> str:
         return words(name, value)
     if name in ("ranks", "nodes"):
         return count(int(value), name[:-1])
-    if name == "wrap":
-        return f"wrapped ({value})"
     return str(value) if name in ("collective", "dataset", "dtype", "op") else f"{name.replace('_', ' ')} {value}"

@@ -137,6 +137,7 @@ class _Sweep:
         self.experiment: Experiment = campaign.experiments[name]
         self.warnings: list[str] = []
         self._names_of: dict[str, list[str]] = {}
+        self._meant: set[Value] = set()
         self.groups: dict[str, list[Row]] = {}
         paired = [z.given() for z in self.experiment.zip]
         crossed = self.experiment.matrix.given()
@@ -187,6 +188,10 @@ class _Sweep:
             points[identity] = factors
             self._check_size(factors, wrong)
         result.warnings += self.warnings
+        for collective in (c for c in self.asked["collective"] if self._meant and c not in self._meant):
+            where = self.campaign.where("experiments", self.name)
+            there = ", ".join(self._offered(str(collective))) or "nothing"
+            result.warnings.append(f"{where}: no algorithm of {collective} is asked for; there is {there}")
         # A pattern that is not resolved yet may still hold what the condition is about.
         if not any(is_pattern(v) for factors in points.values() for v in factors.values()):
             for position, count in enumerate(hits):
@@ -217,6 +222,7 @@ class _Sweep:
         for rows in product(*self.groups.values()):
             chosen: dict[str, Any] = {**self.rest, **{factor: value for row in rows for factor, value in row}}
             if self._is_meant(str(chosen["collective"]), str(chosen["algorithm"])):
+                self._meant.add(chosen["collective"])
                 yield self._without_idle_factors({name: chosen[name] for name in FACTORS})
 
     def _is_meant(self, collective: str, algorithm: str) -> bool:

@@ -152,7 +152,7 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
     """
     registered = registered_datasets()
     found = {}
-    for name in datasets_needed(campaign, registered):
+    for name in datasets_needed(campaign, registered, {name: dataset.id for name, dataset in registered.items()}):
         public = registered[name].id
         if public in without:
             found[name] = registered[name]

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 
+from collpress.data.registry import unknown_dataset
 from collpress.errors import CollpressError, did_you_mean
 from collpress.layout import ROOT
 from collpress.spec.campaign import Campaign
 from collpress.spec.factors import Value, is_pattern
 from collpress.spec.mistakes import combined
 
+_ALL_TELL_THEIR_NAME: Mapping[str, str] = MappingProxyType({})
 
-def datasets_needed(campaign: Campaign, registered: Iterable[str] | None = None) -> list[str]:
+
+def datasets_needed(
+    campaign: Campaign, registered: Iterable[str] | None = None, public: Mapping[str, str] = _ALL_TELL_THEIR_NAME
+) -> list[str]:
     """Names of the datasets that a campaign sends, sorted; `pattern` is made by the core and not among them.
 
     Parameters
     ----------
     registered : names of all datasets that can be had; patterns are then resolved and unknown names refused. Without it
         patterns stay as they are written.
+    public : what private ones of them are called outside of this machine; a campaign may call them so, too.
     """
     known = None if registered is None else sorted(registered)
     needed: set[str] = set()
@@ -29,15 +36,12 @@ def datasets_needed(campaign: Campaign, registered: Iterable[str] | None = None)
             name = str(value)
             if name == "pattern":
                 continue
-            found = (
-                [name]
-                if known is None
-                else [k for k in known if k == name or (is_pattern(name) and fnmatchcase(k, name))]
-            )
-            if not found and known is not None:
-                what = f'no dataset matches "{name}"' if is_pattern(name) else f'unknown dataset "{name}"'
-                where, allowed = campaign.where(*field, position), ", ".join(["pattern", *known])
-                errors.append(CollpressError(what, where=where, allowed=allowed, fix=did_you_mean(name, known)))
+            if known is None:
+                needed.add(name)
+                continue
+            found = [k for k in known if name in (k, public.get(k)) or (is_pattern(name) and fnmatchcase(k, name))]
+            if not found:
+                errors.append(unknown_dataset(name, ["pattern", *known], campaign.where(*field, position)))
             needed.update(found)
     if errors:
         raise combined(errors, str(campaign.path))

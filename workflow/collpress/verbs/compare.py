@@ -1,232 +1,130 @@
-"""Print two cubes side by side: where B is better or worse than A, and where no difference is shown.
+"""Print two campaigns side by side: where B is faster or slower than A, and where no difference is shown.
 
-A and B are CAMPAIGN/PLATFORM or the path of a cube.nc. A point is compared where both have it and it is ok in both:
-medians over launches, the ratio B/A with its bootstrap confidence limits over launches. Other points are listed with
-their statuses. --json prints {"machine": ..., "rows": [...], "summary": {...}}; times in seconds.
+A and B are each CAMPAIGN/PLATFORM (or CAMPAIGN@PLATFORM; a campaign alone is meant on the platform local), the path of
+a cube.nc, or a baseline that `collpress baseline save` kept, by its name or path. A point is compared where both have
+it and it is ok in both: medians over launches, the ratio B/A with its bootstrap limits over launches, and an exact rank
+test. Other points are listed with their statuses.
+
+With --fail-if a regression that is shown fails: each point is tested against the threshold, and the false discovery
+rate over all points is held at 5 %. docs/comparing.md says how, and what so few launches can show.
+
+exit codes: 0 nothing failed; 2 a mistake in what was asked, or nothing could be compared; 3 points are missing
+(--require-all); 4 a regression is shown (--fail-if).
 
 example: collpress compare quick/local quick/mpich
+example: collpress compare main quick --fail-if 'slower > 5 %' --require-all --junit compare.xml
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from collpress.errors import CollpressError, did_you_mean
-from collpress.layout import Places
+from collpress.files import write_atomically, write_json
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from collpress.comparison.told import Told
 
-    from collpress.analysis.comparison import Comparison, Odd, Pair, Side
-
-FEW = 20
-"""Points listed for one pair of statuses; the rest are counted."""
+STDOUT = "-"
+PICTURES = (".pdf", ".svg", ".png")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    for name in ("A", "B"):
-        parser.add_argument(name.lower(), metavar=name, help="CAMPAIGN/PLATFORM, or the path of a cube.nc")
+    side = "CAMPAIGN/PLATFORM, the path of a cube.nc, or a baseline"
+    parser.add_argument("a", metavar="A", help=side)
+    parser.add_argument("b", metavar="B", nargs="?", help=side)
     parser.add_argument("--metric", default="latency_median", help="latency_median (default) or latency_p99")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--order", choices=("factors", "ratio"), default="factors", help="of the points in an experiment"
+    )
+    parser.add_argument("--fail-if", metavar="RULE", help="'slower > 5 %%': exit code 4 if that is shown of any point")
+    parser.add_argument("--require-all", action="store_true", help="exit code 3 if a point of either is not compared")
+    parser.add_argument(
+        "--json", nargs="?", const=STDOUT, metavar="FILE.json", help="write JSON; without FILE print it, and no table"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE.xml", help="write JUnit's XML, a test case a point")
+    parser.add_argument(
+        "--figure",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="draw FILE.pdf, .svg or .png; repeatable",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    from collpress.analysis.circumstances import differences
-    from collpress.analysis.comparison import METRICS, compare
+    _name_both(args)
+    for path in args.figure:
+        if path.suffix not in PICTURES:
+            raise CollpressError(f'"{path}" is no picture', where="--figure", allowed=", ".join(PICTURES))
+    told = _told(args)
+    for warning in told.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    _write(told, args)
+    told.gate.check(told.comparison, told.judgement, f"{args.a}, {args.b}")
+    return 0
+
+
+def _name_both(args: argparse.Namespace) -> None:
+    """`--json A B`: what follows the option is its file only if it looks like one."""
+    if args.b is None and args.json not in (None, STDOUT) and Path(args.json).suffix != ".json":
+        args.a, args.b, args.json = args.json, args.a, STDOUT
+    if args.b is None:
+        raise CollpressError("two are compared, and only one is named", where=args.a, allowed="collpress compare A B")
+    if args.json not in (None, STDOUT) and Path(args.json).suffix != ".json":
+        raise CollpressError(f'"{args.json}" is no JSON file', where="--json", allowed="a name that ends in .json")
+
+
+def _told(args: argparse.Namespace) -> Told:
+    from collpress.analysis.comparison import compare
+    from collpress.analysis.measured import METRICS
+    from collpress.analysis.regression import judgement
+    from collpress.comparison.gate import Gate, threshold
+    from collpress.comparison.subject import subject
+    from collpress.comparison.told import Told
 
     if args.metric not in METRICS:
         hint = did_you_mean(args.metric, METRICS)
         raise CollpressError(
             f'"{args.metric}" cannot be compared', where="--metric", allowed=", ".join(METRICS), fix=hint
         )
-    a, b = _cube(args.a), _cube(args.b)
-    comparison = compare(a, b, args.metric)
-    warnings = [*_unlike(a, b), *differences(a, b)]
-    if args.json:
-        print(json.dumps(_document(args, a, b, comparison, warnings), ensure_ascii=False, allow_nan=False))
+    gate = Gate(threshold(args.fail_if) if args.fail_if is not None else None, args.require_all)
+    a, b = subject(args.a), subject(args.b)
+    comparison = compare(a.measured, b.measured, args.metric)
+    judged = judgement(comparison, gate.threshold or 0.0)
+    return Told(a, b, comparison, judged, gate, _command(args), args.order)
+
+
+def _command(args: argparse.Namespace) -> str:
+    words = ["./run", "collpress", "compare", args.a, args.b, "--metric", args.metric, "--order", args.order]
+    words += ["--fail-if", args.fail_if] if args.fail_if is not None else []
+    words += ["--require-all"] if args.require_all else []
+    return shlex.join(words)
+
+
+def _write(told: Told, args: argparse.Namespace) -> None:
+    from collpress.comparison.document import document
+    from collpress.comparison.junit import junit
+    from collpress.comparison.table import lines
+    from collpress.printable import printable
+
+    if args.json == STDOUT:
+        print(json.dumps(document(told), ensure_ascii=False, allow_nan=False))
     else:
-        _tell(args, a, b, comparison, warnings)
-    if not comparison.pairs:
-        raise CollpressError("no point is ok in both cubes: there is nothing to compare", where=f"{args.a}, {args.b}")
-    return 0
+        print("\n".join(printable(line) for line in lines(told)))
+        if args.json is not None:
+            write_json(Path(args.json), document(told))
+    if args.junit is not None:
+        write_atomically(args.junit, junit(told))
+    if args.figure:
+        os.environ["MATPLOTLIBRC"] = os.devnull  # a user's matplotlibrc changes nothing in a figure
+        from collpress.comparison.picture import write_pictures
 
-
-def _unlike(a: xr.DataTree, b: xr.DataTree) -> list[str]:
-    """What two cubes are to each other, where that makes a comparison doubtful."""
-    if a.encoding["sha256"] == b.encoding["sha256"]:
-        return ["A and B are the same cube"]
-    campaigns = [cube.attrs["campaign"] for cube in (a, b)]
-    return [f"different campaigns: A is {campaigns[0]}, B is {campaigns[1]}"] if campaigns[0] != campaigns[1] else []
-
-
-def _cube(word: str) -> xr.DataTree:
-    """The cube that a word on the command line means."""
-    from collpress.cube.file import open_cube
-
-    path = Path(word)
-    if path.suffix != ".nc" and not path.is_file():
-        campaign, slash, platform = word.partition("/")
-        if not slash or "/" in platform:
-            raise CollpressError(f'"{word}" names no cube', allowed="CAMPAIGN/PLATFORM, or the path of a cube.nc")
-        path = Places(campaign, platform).cube
-        if not path.exists():
-            raise CollpressError(
-                "there is no cube", where=str(path), fix=f"collpress run {campaign} --platform {platform}"
-            )
-    return open_cube(path)
-
-
-def _document(
-    args: argparse.Namespace, a: xr.DataTree, b: xr.DataTree, comparison: Comparison, warnings: list[str]
-) -> dict[str, Any]:
-    from collpress.analysis.circumstances import provenance
-
-    only_a, both, only_b = comparison.algorithms
-    return {
-        "machine": {side: provenance(cube).get("hardware") for side, cube in (("a", a), ("b", b))},
-        "rows": [_pair(pair) for pair in comparison.pairs] + [_odd(odd) for odd in comparison.odd],
-        "summary": {
-            "a": _identity(args.a, a),
-            "b": _identity(args.b, b),
-            "metric": comparison.metric,
-            **{name.replace(" ", "_"): count for name, count in comparison.counts().items()},
-            "expected_by_chance": comparison.expected_by_chance(),
-            "library_algorithms": {"only_a": only_a, "both": both, "only_b": only_b},
-            "warnings": warnings,
-        },
-    }
-
-
-def _identity(word: str, cube: xr.DataTree) -> dict[str, str]:
-    named = {name: str(cube.attrs.get(name, "")) for name in ("campaign", "platform", "id")}
-    return {"asked": word, **named, "mpi": _mpi(cube)}
-
-
-def _mpi(cube: xr.DataTree) -> str:
-    """The MPI library that measured, as far as the first comma."""
-    from collpress.analysis.circumstances import provenance
-
-    libraries = (provenance(cube).get("world") or {}).get("mpi_libraries") or ["an MPI library that is not told"]
-    return "; ".join(str(library).split(",")[0] for library in libraries)
-
-
-def _pair(pair: Pair) -> dict[str, Any]:
-    ratio = pair.ratio
-    limits = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "confidence": ratio.confidence}
-    return {
-        "experiment": pair.experiment,
-        "factors": pair.factors,
-        "a": pair.a.median,
-        "b": pair.b.median,
-        **limits,
-        "launches": list(ratio.n)[::-1],
-        "verdict": pair.verdict,
-    }
-
-
-def _odd(odd: Odd) -> dict[str, Any]:
-    told = {
-        side: {"status": seen.status, "reason": seen.reason or None, "median": seen.median}
-        for side, seen in (("a", odd.a), ("b", odd.b))
-    }
-    return {"experiment": odd.experiment, "factors": odd.factors, **told, "verdict": "not compared"}
-
-
-def _tell(
-    args: argparse.Namespace, a: xr.DataTree, b: xr.DataTree, comparison: Comparison, warnings: list[str]
-) -> None:
-    from collpress.analysis.statistics import CONFIDENCE
-
-    print(f"A: {args.a}, {_mpi(a)}\nB: {args.b}, {_mpi(b)}")
-    for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    print(
-        f"{comparison.metric}, medians over launches; ratio B/A with its limits of {100 * CONFIDENCE:g} %; "
-        "the verdict is on B"
-    )
-    for experiment in dict.fromkeys(pair.experiment for pair in comparison.pairs):
-        _tell_experiment(experiment, [pair for pair in comparison.pairs if pair.experiment == experiment])
-    _tell_odd(comparison)
-    _tell_summary(comparison)
-
-
-def _tell_experiment(experiment: str, pairs: list[Pair]) -> None:
-    varying, fixed = _parted([pair.factors for pair in pairs])
-    rows = [[*varying, "A", "B", "B/A", "limits", "B is"]]
-    for pair in pairs:
-        low, high = pair.ratio.low, pair.ratio.high
-        limits = f"{low:.3g} .. {high:.3g}" if low is not None and high is not None else "too few launches"
-        times = [seconds(median) for median in (pair.a.median, pair.b.median) if median is not None]
-        verdict = "unknown: too few launches" if pair.verdict == "unknown" else pair.verdict
-        rows.append(
-            [*(str(pair.factors[name]) for name in varying), *times, f"{pair.ratio.value:.3g}", limits, verdict]
-        )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    print(f"\n{experiment} ({fixed})")
-    for row in rows:
-        print("  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _tell_odd(comparison: Comparison) -> None:
-    groups: dict[tuple[str, str, str], list[Odd]] = {}
-    for odd in comparison.odd:
-        group = odd.experiment, _told(odd.a), _told(odd.b)
-        groups.setdefault(group, []).append(odd)
-    if groups:
-        print("\nnot compared:")
-    for (experiment, a, b), members in groups.items():
-        varying, fixed = _parted([odd.factors for odd in members])
-        print(f"  {experiment}: A {a}; B {b} ({len(members)}: {fixed})")
-        for odd in members[:FEW] if varying else []:
-            print("    " + ", ".join(f"{name} {odd.factors[name]}" for name in varying))
-        if len(members) > FEW:
-            print(f"    ... and {len(members) - FEW} more; --json has all")
-
-
-def _told(side: Side) -> str:
-    word = "does not have it" if side.status == "not_planned" else side.status
-    return f"{word}: {side.reason}" if side.reason else word
-
-
-def _parted(points: list[dict[str, int | str]]) -> tuple[list[str], str]:
-    """The factors in which points differ, and in words those in which they do not."""
-    varying = [name for name in points[0] if len({point[name] for point in points}) > 1]
-    fixed = (f"{name} {value}" for name, value in points[0].items() if name not in varying)
-    return varying, ", ".join(fixed)
-
-
-def _tell_summary(comparison: Comparison) -> None:
-    counts = comparison.counts()
-    only_a, both, only_b = comparison.algorithms
-    print(
-        f"\n{counts['compared']} points compared: B is better in {counts['better']}, worse in {counts['worse']}, "
-        f"no difference shown in {counts['no difference shown']}"
-        + (f", {counts['unknown']} with too few launches to tell" if counts["unknown"] else "")
-    )
-    if comparison.pairs:
-        print(
-            "each point is judged alone: if nothing differed, chance would show about "
-            f"{comparison.expected_by_chance():.1f} differences. Launches of one campaign do not cover drift: "
-            "what changed on the machine between the two campaigns counts as a difference"
-        )
-    left = [(counts["only_a"], "only in A"), (counts["only_b"], "only in B"), (counts["not_ok"], "not ok in both")]
-    print("not compared: " + (", ".join(f"{count} {words}" for count, words in left if count) or "none"))
-    print(
-        f"library algorithms by name: {len(both)} in both ({', '.join(both) or 'none'}); "
-        f"{len(only_a)} only in A, {len(only_b)} only in B"
-    )
-
-
-def seconds(value: float) -> str:
-    """
-    >>> seconds(3.456e-6), seconds(0.0123), seconds(2.0)
-    ('3.46 us', '12.3 ms', '2 s')
-    """
-    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if value * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns"
+        write_pictures(told, args.figure)

@@ -97,7 +97,9 @@ def _configure_register(command: argparse.ArgumentParser) -> None:
         help="variable (NetCDF), array (.npz), dataset (HDF5), STASH code (PP); tensors by name or pattern, repeatable",
     )  # fmt: skip
     command.add_argument("--convert", choices=("float32",), help="round float64 to float32")
-    command.add_argument("--missing-value", type=float, metavar="X", help="stands for no data in the files")
+    command.add_argument(
+        "--missing-value", type=float, metavar="X", help="stands for no data in the files; =X where X begins with -"
+    )
     command.add_argument(
         "--keep-missing", action="store_true", help="keep missing, NaN and infinite values as they are"
     )
@@ -159,12 +161,14 @@ def _list(registry: dict[str, Entry], args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(rows, indent=1))
         return 0
-    width = max((len(row["id"]) for row in rows), default=0)
+    shapes = {row["id"]: " x ".join(map(str, row["shape"])) for row in rows}
+    width, wide = (max(map(len, texts), default=0) for texts in (shapes.keys(), shapes.values()))
+    dtype = max((len(row["dtype"]) for row in rows), default=0)
     for group, members in groupby(rows, key=lambda row: row["id"].partition("/")[0]):
         print(f"{group}:")
         for row in members:
-            shape = " x ".join(map(str, row["shape"]))
-            print(f"  {row['id']:<{width}}  {row['dtype']}  {shape:<20}  {_state(row):<16}  {row['title']}")
+            about = f"{row['dtype']:<{dtype}}  {shapes[row['id']]:<{wide}}"
+            print(f"  {row['id']:<{width}}  {about}  {_state(row):<16}  {row['title']}")
     missing = to_fetch(registry.values(), args.results)
     prepared = sum(row["prepared"] for row in rows)
     print(f"{len(rows)} datasets, {prepared} prepared; all others: {_megabytes(sum(missing.values()))} to fetch")
@@ -300,19 +304,19 @@ def _used(campaign: str, registry: dict[str, Entry]) -> list[str]:
     from collpress.plan.needs import datasets_needed
     from collpress.spec import load_campaign
 
-    return datasets_needed(load_campaign(campaign), registry)
+    return datasets_needed(load_campaign(campaign), registry, {name: e.public_id for name, e in registry.items()})
 
 
 def _register(registry: dict[str, Entry], args: argparse.Namespace) -> int:
     from collpress.data import numbered
-    from collpress.data.register import Wish, register
+    from collpress.data.register import WORDS, Wish, register
 
     if bool(args.files) == bool(args.per_rank_glob):
         raise CollpressError("which files?", allowed="FILES, or --per-rank-glob PATTERN")
     paths = numbered.matching(args.per_rank_glob) if args.per_rank_glob else args.files
     if len(paths) > 1 and not args.per_rank_glob:
         paths = numbered.by_name(paths)
-    words = {word: getattr(args, word) for word in ("title", "units", "licence", "citation", "note")}
+    words = {word: getattr(args, word) for word in WORDS}
     about = {word: text for word, text in words.items() if text is not None} | (
         {"private": True} if args.private else {}
     )

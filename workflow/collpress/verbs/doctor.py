@@ -45,20 +45,23 @@ def run(args: argparse.Namespace) -> int:
     return 2 if counts["problem"] else 0
 
 
-def _results(platform: str) -> Iterator[Result]:
-    # Nothing that another package is needed for before it is known which packages there are.
+def _results(name: str) -> Iterator[Result]:
+    # These two need no other package, and say which are there where one is missing that the others need.
     from collpress.doctor.result import problem
     from collpress.doctor.software import packages, python
 
-    yield python()
-    yield packages()
     try:
         from collpress.doctor.examination import examine
         from collpress.spec import load_platform
     except ImportError as error:
+        yield python()
+        yield packages()
         yield problem("all other checks", f"cannot be done: {error}", "remove .venv and call ./run")
         return
-    yield from examine(load_platform(platform))
+    platform = load_platform(name)
+    yield python()
+    yield packages()
+    yield from examine(platform)
 
 
 def _tell(result: Result) -> None:

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     campaign, platform = load_campaign(args.campaign), load_platform(args.platform)
     datasets = registered_datasets()
     # Names that nothing stands behind are mistakes, and told here already.
-    needed = datasets_needed(campaign, datasets)
+    needed = datasets_needed(campaign, datasets, {name: dataset.id for name, dataset in datasets.items()})
     refuse_unknown_plugins(campaign)
     figures_of(campaign)
     offer = known_offer(Places(campaign.name, platform.name))

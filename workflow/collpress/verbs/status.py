@@ -11,11 +11,28 @@ import argparse
 import json
 
 from collpress.dossier.words import label
+from collpress.errors import CollpressError, did_you_mean
 from collpress.execute.status import coverage, grouped
-from collpress.layout import Places
+from collpress.layout import RESULTS, Places, campaign_file
 from collpress.records.status import Status
 
 FEW = 12
+
+
+def _refuse_without_plan(places: Places) -> None:
+    """CollpressError that names the campaigns that there are, or those that have a plan."""
+    if places.points.exists():
+        return
+    planned = sorted("/".join(path.parts[-4:-2]) for path in RESULTS.glob("campaigns/*/*/plan/points.json"))
+    told = f"planned so far: {', '.join(planned) or 'none'}"
+    known = sorted(path.stem for path in campaign_file("any").parent.glob("*.yaml"))
+    if places.campaign in known:
+        fix = f"collpress run {places.campaign} --platform {places.platform}"
+        raise CollpressError("there is no plan yet", where=str(places.points), allowed=told, fix=fix)
+    allowed = f"{', '.join(known) or 'none'}; {told}"
+    hint = did_you_mean(places.campaign, [*known, *(name.partition("/")[0] for name in planned)])
+    what = f'unknown campaign "{places.campaign}": there is no plan yet, and no file to make one from'
+    raise CollpressError(what, where=str(campaign_file(places.campaign).parent), allowed=allowed, fix=hint)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    seen = coverage(Places(args.campaign, args.platform).directory)
+    places = Places(args.campaign, args.platform)
+    _refuse_without_plan(places)
+    seen = coverage(places.directory)
     counts = seen.counts()
     if args.json:
         print(json.dumps(counts))

@@ -17,21 +17,24 @@
 namespace collpress {
 
 // What an algorithm of the library's needs. On another number of ranks than exactly_ranks it is an error; where
-// anything else is missing the library refuses it, or silently takes another one.
+// anything else is missing the library refuses it, or silently takes another one, or aborts.
 struct LibraryNeeds {
     std::size_t exactly_ranks = 0; // 0: any number
     bool power_of_two_ranks = false;
     bool even_ranks = false;
     bool count_at_least_ranks = false;
-    bool commutative = false; // an operation that is
+    bool count_multiple_of_ranks = false;
+    std::optional<bool> in_place = {}; // null: serves both ways of calling
+    bool commutative = false;          // an operation that is, as all of ours are
+    bool aborts = false;               // where one of these is not met
 };
 
 // An algorithm of the library's: its name and the library's number; `default`, 0, leaves the choice to the library.
 struct LibraryAlgorithm {
     std::string name;
     int id = 0;
-    bool segments = false; // heeds a segment size
-    bool fanout = false;   // heeds a fan-out
+    bool segments = false;        // heeds a segment size
+    std::size_t least_fanout = 0; // 0: heeds no fan-out; else the smallest that it takes
     LibraryNeeds needs = {};
 
     bool forced() const { return id != 0; }
@@ -52,6 +55,9 @@ struct CallShape {
     std::size_t ranks;
     bool in_place = false;
 };
+
+// What is missing for a call, in words; empty where nothing is.
+std::string unmet(const LibraryNeeds &needs, const CallShape &call);
 
 // A communicator on which the library uses one algorithm, and how that is known.
 struct LibraryChoice {

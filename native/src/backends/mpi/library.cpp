@@ -23,17 +23,20 @@ std::string described(Collective collective, const LibraryAlgorithm &algorithm) 
 
 void check_settings(Collective collective, const LibraryAlgorithm &algorithm, const LibrarySettings &settings,
                     const std::vector<LibraryAlgorithm> &all) {
-    const auto check = [&](bool asked, bool LibraryAlgorithm::*heeds, const char *what) {
-        if (!asked || algorithm.*heeds) return;
+    const auto check = [&](bool asked, auto heeds, const char *what) {
+        if (!asked || heeds(algorithm)) return;
         std::vector<std::string_view> able;
         for (const LibraryAlgorithm &other : all) {
-            if (other.*heeds) able.push_back(other.name);
+            if (heeds(other)) able.push_back(other.name);
         }
         decline(described(collective, algorithm) + " takes no " + what + "; " +
                 (able.empty() ? "none of this collective does" : "those that do: " + joined(able)));
     };
-    check(settings.segment_bytes.has_value(), &LibraryAlgorithm::segments, "segment size");
-    check(settings.fanout.has_value(), &LibraryAlgorithm::fanout, "fan-out");
+    check(settings.segment_bytes.has_value(), [](const LibraryAlgorithm &one) { return one.segments; }, "segment size");
+    check(settings.fanout.has_value(), [](const LibraryAlgorithm &one) { return one.least_fanout != 0; }, "fan-out");
+    if (settings.fanout.has_value() && *settings.fanout < algorithm.least_fanout) {
+        decline(described(collective, algorithm) + " takes no fan-out below " + std::to_string(algorithm.least_fanout));
+    }
 }
 
 } // namespace
@@ -70,10 +73,8 @@ const LibraryChoice &Library::choose(Collective collective, const std::string &n
     if (const auto known = choices_.find(key); known != choices_.end()) return known->second;
     const LibraryAlgorithm &algorithm = find(collective, name);
     check_settings(collective, algorithm, settings, algorithms(collective));
-    if (algorithm.needs.exactly_ranks != 0 && algorithm.needs.exactly_ranks != ranks_) {
-        decline(described(collective, algorithm) + " runs on " + std::to_string(algorithm.needs.exactly_ranks) +
-                " ranks only");
-    }
+    const std::string missing = unmet({.exactly_ranks = algorithm.needs.exactly_ranks}, {0, 0, ranks_});
+    if (!missing.empty()) decline(described(collective, algorithm) + " " + missing);
     return choices_.emplace(std::move(key), make(collective, algorithm, settings)).first->second;
 }
 
@@ -87,6 +88,11 @@ LibraryChoice Library::make(Collective collective, const LibraryAlgorithm &algor
     choice.algorithm = algorithm;
     MPI_Comm_set_errhandler(choice.comm, MPI_ERRORS_RETURN);
     return choice;
+}
+
+std::string Library::refusal(const LibraryChoice &choice, const CallShape &call) {
+    const std::string missing = choice.algorithm.needs.aborts ? unmet(choice.algorithm.needs, call) : "";
+    return missing.empty() ? "" : described(choice.collective, choice.algorithm) + " " + missing;
 }
 
 Verdict Library::judge(int error, const LibraryChoice &choice, const CallShape &call) const {

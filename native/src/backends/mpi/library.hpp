@@ -40,6 +40,8 @@ class Library {
     bool may_fall_back(const LibraryChoice &choice, const CallShape &call) const {
         return controls_ && controls_->may_fall_back(choice, call);
     }
+    // Why a call must not be made: the library would abort. Empty where it may.
+    static std::string refusal(const LibraryChoice &choice, const CallShape &call);
     // What an error of a call on a choice's communicator means.
     Verdict judge(int error, const LibraryChoice &choice, const CallShape &call) const;
 

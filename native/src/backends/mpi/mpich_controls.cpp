@@ -27,18 +27,21 @@ struct MpichAlgorithm {
 };
 
 constexpr LibraryNeeds power_of_two_only = {.power_of_two_ranks = true};
+constexpr LibraryNeeds equal_blocks_or_abort = {
+    .power_of_two_ranks = true, .count_multiple_of_ranks = true, .aborts = true};
+constexpr LibraryNeeds apart_only = {.in_place = false};
+constexpr LibraryNeeds in_place_only = {.in_place = true};
 constexpr LibraryNeeds commuting = {.commutative = true};
-constexpr LibraryNeeds commuting_blocks = {.count_at_least_ranks = true, .commutative = true};
 
 constexpr std::array mpich_algorithms = {
     MpichAlgorithm{Collective::allreduce, "recursive_multiplying", "RECURSIVE_MULTIPLYING_KVAL", "", commuting},
     MpichAlgorithm{Collective::allreduce, "tree", "TREE_KVAL", "TREE_PIPELINE_CHUNK_SIZE", commuting},
     MpichAlgorithm{Collective::allreduce, "recexch", "RECEXCH_KVAL", "", commuting},
     MpichAlgorithm{Collective::allreduce, "ring", "", "", commuting},
-    MpichAlgorithm{Collective::allreduce, "reduce_scatter_allgather", "", "", commuting_blocks},
+    MpichAlgorithm{Collective::allreduce, "reduce_scatter_allgather", "", "", commuting},
     MpichAlgorithm{Collective::allreduce, "k_reduce_scatter_allgather", "", "", commuting},
-    MpichAlgorithm{Collective::reduce, "reduce_scatter_gather", "", "", commuting_blocks},
-    MpichAlgorithm{Collective::reduce_scatter, "noncommutative", "", "", power_of_two_only},
+    MpichAlgorithm{Collective::reduce, "reduce_scatter_gather", "", "", commuting},
+    MpichAlgorithm{Collective::reduce_scatter, "noncommutative", "", "", equal_blocks_or_abort},
     MpichAlgorithm{Collective::reduce_scatter, "pairwise", "", "", commuting},
     MpichAlgorithm{Collective::reduce_scatter, "recursive_halving", "", "", commuting},
     MpichAlgorithm{Collective::allgather, "k_brucks", "BRUCKS_KVAL", "", {}},
@@ -46,8 +49,12 @@ constexpr std::array mpich_algorithms = {
     MpichAlgorithm{Collective::allgather, "recexch_doubling", "RECEXCH_KVAL", "", {}},
     MpichAlgorithm{Collective::allgather, "recexch_halving", "RECEXCH_KVAL", "", {}},
     MpichAlgorithm{Collective::allgatherv, "recursive_doubling", "", "", power_of_two_only},
-    MpichAlgorithm{Collective::alltoall, "k_brucks", "BRUCKS_KVAL", "", {}},
-    MpichAlgorithm{Collective::bcast, "scatter_recursive_doubling_allgather", "", "", power_of_two_only},
+    MpichAlgorithm{Collective::alltoall, "brucks", "", "", apart_only},
+    MpichAlgorithm{Collective::alltoall, "k_brucks", "BRUCKS_KVAL", "", apart_only},
+    MpichAlgorithm{Collective::alltoall, "pairwise", "", "", apart_only},
+    MpichAlgorithm{Collective::alltoall, "pairwise_sendrecv_replace", "", "", in_place_only},
+    MpichAlgorithm{Collective::alltoall, "scattered", "", "", apart_only},
+    MpichAlgorithm{Collective::alltoallv, "pairwise_sendrecv_replace", "", "", in_place_only},
     MpichAlgorithm{Collective::bcast, "tree", "TREE_KVAL", "", {}},
     MpichAlgorithm{Collective::bcast, "pipelined_tree", "TREE_KVAL", "TREE_PIPELINE_CHUNK_SIZE", {}},
     MpichAlgorithm{Collective::barrier, "k_dissemination", "DISSEM_KVAL", "", {}},
@@ -95,10 +102,13 @@ class MpichControls : public Controls {
         if (!variable.is_open() || variable.value("auto") != 0) return found;
         for (const NamedValue &value : variable.values()) {
             if (std::ranges::find(no_algorithms, value.name) != no_algorithms.end()) continue;
-            LibraryAlgorithm &algorithm = found.emplace_back(LibraryAlgorithm{value.name, value.number});
             const MpichAlgorithm *known = find(collective, value.name);
+            const bool serves =
+                known == nullptr || !known->needs.in_place.value_or(false) || knows_in_place(collective);
+            if (!serves) continue;
+            LibraryAlgorithm &algorithm = found.emplace_back(LibraryAlgorithm{value.name, value.number});
             if (known == nullptr) continue;
-            algorithm.fanout = heeds(collective, known->fanout);
+            if (heeds(collective, known->fanout)) algorithm.least_fanout = 2;
             algorithm.segments = heeds(collective, known->segment);
             algorithm.needs = known->needs;
         }

@@ -22,6 +22,7 @@ struct TunedAlgorithm {
 };
 
 constexpr LibraryNeeds pairs_only = {.exactly_ranks = 2};
+constexpr LibraryNeeds apart = {.in_place = false};
 constexpr LibraryNeeds powers_of_two = {.power_of_two_ranks = true};
 constexpr LibraryNeeds even_numbers = {.even_ranks = true};
 constexpr LibraryNeeds blocks = {.count_at_least_ranks = true};
@@ -47,7 +48,11 @@ constexpr std::array tuned_algorithms = {
     TunedAlgorithm{Collective::allgatherv, "neighbor", false, "", even_numbers},
     TunedAlgorithm{Collective::allgatherv, "two_proc", false, "", pairs_only},
     TunedAlgorithm{Collective::gather, "linear_sync", true, "", {}},
-    TunedAlgorithm{Collective::alltoall, "two_proc", false, "", pairs_only},
+    TunedAlgorithm{Collective::alltoall, "linear", false, "", apart},
+    TunedAlgorithm{Collective::alltoall, "pairwise", false, "", apart},
+    TunedAlgorithm{Collective::alltoall, "modified_bruck", false, "", apart},
+    TunedAlgorithm{Collective::alltoall, "linear_sync", false, "", apart},
+    TunedAlgorithm{Collective::alltoall, "two_proc", false, "", {.exactly_ranks = 2, .in_place = false}},
     TunedAlgorithm{Collective::bcast, "chain", true, "_chain_fanout", {}},
     TunedAlgorithm{Collective::bcast, "pipeline", true, "", {}},
     TunedAlgorithm{Collective::bcast, "split_binary_tree", true, "", {}},
@@ -93,7 +98,7 @@ class TunedVariables {
             if (tuned == nullptr) continue;
             algorithm.segments = tuned->segments && segment_.is_writable();
             const ControlVariable *fanout = fanout_of(algorithm);
-            algorithm.fanout = fanout != nullptr && fanout->is_writable();
+            if (fanout != nullptr && fanout->is_writable()) algorithm.least_fanout = tuned->fanout == radix ? 2 : 1;
             algorithm.needs = tuned->needs;
         }
         return found;
@@ -126,7 +131,8 @@ class TunedVariables {
 
   private:
     static constexpr const char *segment_end = "_segmentsize";
-    static constexpr std::array<std::string_view, 2> fanouts = {"_chain_fanout", "_knomial_radix"};
+    static constexpr std::string_view radix = "_knomial_radix"; // 1 would hang
+    static constexpr std::array<std::string_view, 2> fanouts = {"_chain_fanout", radix};
 
     const ControlVariable *fanout_of(const LibraryAlgorithm &algorithm) const {
         const TunedAlgorithm *tuned = known(collective_, algorithm.name);
@@ -212,14 +218,10 @@ class OpenMpiControls : public Controls {
     }
 
     // Where a need is not met the algorithms silently fall back to others; with less than a segment for each rank (or a
-    // part of its own) the segmented ones run without segments. Nothing but one loop serves alltoall in place.
+    // part of its own) the segmented ones run without segments.
     bool may_fall_back(const LibraryChoice &choice, const CallShape &call) const override {
         if (!choice.algorithm.forced()) return false;
-        const LibraryNeeds &needs = choice.algorithm.needs;
-        if (needs.count_at_least_ranks && call.count < call.ranks) return true;
-        if (needs.power_of_two_ranks && (call.ranks & (call.ranks - 1)) != 0) return true;
-        if (needs.even_ranks && call.ranks % 2 != 0) return true;
-        if (choice.collective == Collective::alltoall && call.in_place) return true;
+        if (!unmet(choice.algorithm.needs, call).empty()) return true;
         return call.bytes < call.ranks * choice.segment_bytes.value_or(0);
     }
 

@@ -3,7 +3,7 @@
 //
 // J. Chen, L. Zhang, Y. Zhang, W. Yuan: Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with
 // Fast Ethernet. HPC Asia 2005, doi:10.1109/HPCASIA.2005.75. Each rank sends p-1 blocks. The paper's algorithm is for
-// even numbers of ranks; odd numbers get the ring, as in Open MPI: nobody is measured as a neighbour there.
+// even numbers of ranks; with an odd number this is the ring, as in Open MPI.
 #include "collpress/layouts.hpp"
 #include "collpress/ring.hpp"
 

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,24 @@ def captured(
         with turn(path.parent / ".lock"):
             if not path.is_file():  # the one before may have made it
                 _run(source, file, text, places, dataset, shape)
-    return load(path)
+    return load(path, shape, source.what)
+
+
+def share(source: CaptureSource, cache: Path, prepared: Path) -> None:
+    """Make one file of prepared values and capture, which are the same bytes; where that cannot be, two stay."""
+    path = _places(source, cache)[source.what]
+    twin = path.with_name(f".{path.name}.{os.getpid()}.link")
+    with suppress(OSError):
+        os.link(prepared, twin)
+        twin.replace(path)
+        twin.unlink(missing_ok=True)  # still there where both were one file already
+
+
+def forget(source: CaptureSource, cache: Path, damaged: Path) -> None:
+    """Delete the capture if it is one file with prepared values that were damaged: the next pass makes it anew."""
+    path = _places(source, cache)[source.what]
+    if path.is_file() and path.samefile(damaged):
+        path.unlink()
 
 
 def _places(source: CaptureSource, cache: Path) -> dict[str, Path]:
@@ -67,7 +85,7 @@ def _places(source: CaptureSource, cache: Path) -> dict[str, Path]:
     kept: dict[str, Any] = dict.fromkeys(("residual", *PARTIAL), source.layers) | {"gradients": source.gradients}
     directory = cache / "captures" / f"{source.model.name}-{source.ranks}x{source.tokens}-{_digest(made_of)}"
     products = (*FORWARD, "gradients") if source.gradients else FORWARD
-    return {what: directory / f"{what}-{_digest(kept.get(what))}.npy" for what in products}
+    return {what: directory / f"{what}-{_digest(kept.get(what))}.bin" for what in products}
 
 
 def _run(
@@ -126,8 +144,13 @@ def _text(text: Text, dataset: str) -> Path:
 @once
 def _sources() -> str:
     """Of the modules that decide about a product's values: after a change nothing older is used."""
-    modules = sorted(path for path in Path(__file__).parent.glob("*.py"))
-    return _digest([hashlib.sha256(path.read_bytes()).hexdigest() for path in modules])
+    return _digest([hashlib.sha256(path.read_bytes()).hexdigest() for path in value_modules()])
+
+
+def value_modules() -> list[Path]:
+    """Those of this room, and the one that rounds to bfloat16."""
+    room = Path(__file__).parent
+    return [*sorted(room.glob("*.py")), room.parent / "bfloat16.py"]
 
 
 def _digest(value: Any) -> str:

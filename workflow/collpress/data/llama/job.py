@@ -16,7 +16,7 @@ from collpress.data.llama.backward import loss_and_gradients, ready_order
 from collpress.data.llama.forward import Layer, partial_sums
 from collpress.data.llama.forward import layers as forward_layers
 from collpress.data.llama.model import Model, Reals, Sizes
-from collpress.data.llama.products import HALF, PARTIAL, Npy, chosen, shape
+from collpress.data.llama.products import HALF, PARTIAL, Product, chosen, shape
 from collpress.data.llama.tokenizer import Tokenizer
 from collpress.errors import CollpressError
 from collpress.files import atomic, require_memory, require_room
@@ -75,8 +75,7 @@ def run(request: Request) -> None:
         )
     with ExitStack() as files:
         products = {
-            what: Npy(files.enter_context(atomic(request.products[what])), shapes[what], half=what in HALF)
-            for what in wanted
+            what: Product(files.enter_context(atomic(request.products[what])), shapes[what], what) for what in wanted
         }
         for rank, tokens in enumerate(texts):
             _rank(loaded, rank, tokens, _Keeper(loaded, rank, request, layers, products), names)
@@ -102,7 +101,7 @@ class _Keeper:
     """Takes from each layer what is wanted of it, for one rank."""
 
     def __init__(
-        self, loaded: Model, rank: int, request: Request, layers: list[int], products: Mapping[str, Npy]
+        self, loaded: Model, rank: int, request: Request, layers: list[int], products: Mapping[str, Product]
     ) -> None:
         self.products = products
         self._model, self._rank, self._ranks, self._layers = loaded, rank, request.ranks, layers

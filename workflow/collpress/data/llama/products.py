@@ -52,15 +52,12 @@ def chosen(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
     return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
-class Npy:
-    """An array in a file in NumPy's format, written piece by piece: float32, or the bits of bfloat16."""
+class Product:
+    """A file that takes an array piece by piece and holds it as a dataset does: float32, or the bits of bfloat16."""
 
-    def __init__(self, file: BinaryIO, shape: tuple[int, ...], *, half: bool) -> None:
-        self._file, self._shape, self._half = file, shape, half
-        self._dtype = np.dtype("<u2" if half else "<f4")
-        header: dict[str, Any] = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_2_0(file, header)
-        self._begin = file.tell()
+    def __init__(self, file: BinaryIO, shape: tuple[int, ...], what: str) -> None:
+        self._file, self._shape, self._half = file, shape, what in HALF
+        self._dtype = _dtype(what)
 
     def put(self, at: tuple[int, ...], piece: Reals, *, offset: int = 0) -> None:
         """Write a piece where the indices `at` of the slowest axes begin, and `offset` values further on."""
@@ -68,14 +65,21 @@ class Npy:
         first = sum(index * step for index, step in zip(at, steps, strict=True)) + offset
         values: npt.NDArray[Any] = np.ascontiguousarray(piece, np.float32)
         values = np.ascontiguousarray(narrowed(values) if self._half else values, self._dtype)
-        self._file.seek(self._begin + first * self._dtype.itemsize)
+        self._file.seek(first * self._dtype.itemsize)
         self._file.write(values.data)
 
 
-def load(path: Path) -> npt.NDArray[Any]:
-    """The array of a file, mapped. Errors: not readable, or cut short."""
-    try:
-        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
-        raise CollpressError("no whole capture", where=str(path), fix="delete it and try again") from None
-    return array
+def load(path: Path, shape: tuple[int, ...], what: str) -> npt.NDArray[Any]:
+    """The array of a product's file, mapped. Errors: it has another length than the shape asks for."""
+    dtype = _dtype(what)
+    needed, found = math.prod(shape) * dtype.itemsize, path.stat().st_size
+    if found != needed:
+        said = f"the capture has {found} bytes, the registry's shape {list(shape)} asks for {needed}"
+        raise CollpressError(
+            said, where=str(path), fix="correct the shape; if it is right, delete the file and try again"
+        )
+    return np.memmap(path, dtype, "r", shape=shape)
+
+
+def _dtype(what: str) -> np.dtype[Any]:
+    return np.dtype("<u2" if what in HALF else "<f4")

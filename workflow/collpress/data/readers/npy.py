@@ -23,7 +23,9 @@ def read(path: Path, form: NpyArray) -> Stored:
     except DAMAGED as error:
         raise CollpressError(f"cannot read it as .npy: {error}", where=str(path)) from None
     if not isinstance(values, np.ndarray):
-        raise CollpressError("this is no .npy file, but a .npz file", where=str(path), fix="npz, with the array's key")
+        raise CollpressError(
+            "this is no .npy file, but a .npz file", where=str(path), fix="--format npz --key NAME (in an entry: npz)"
+        )
     return as_said(values, form, str(path))
 
 
@@ -32,6 +34,8 @@ def as_said(values: npt.NDArray[np.generic], form: NpyArray, where: str) -> Stor
     if form.bits is None:
         return of_array(values)
     if values.dtype.kind not in "uiV" or values.dtype.itemsize != 2:
-        raise CollpressError(f"the values are {values.dtype}", where=where, allowed="16-bit words for bits: bfloat16")
+        raise CollpressError(
+            f"the values are {values.dtype}", where=where, allowed="16-bit words, where they shall be bfloat16"
+        )
     order = ">" if values.dtype.str.startswith(">") else "<"
     return Stored(values.view(f"{order}u2"), form.bits)

@@ -8,9 +8,11 @@ import pytest
 
 from collpress.collectives import COLLECTIVES, idle
 from collpress.errors import CollpressError
+from collpress.plan import exchange
 from collpress.plan.expansion import Expansion, expand
-from collpress.plan.identity import point_id
+from collpress.plan.identity import point_id, point_key
 from collpress.plan.lines import plan_line
+from collpress.plan.machine import Machine
 from collpress.plan.offer import Algorithm, Codec, Dataset, Offer, library_algorithms
 from collpress.spec import Platform, campaign_text
 from collpress.spec.campaign import Measure
@@ -102,6 +104,14 @@ def test_a_pattern_stands_for_what_each_collective_has(expanded: Any) -> None:
     assert [p.unsupported for p in named.points if p.factors["algorithm"] == "library:chain"] == [
         'this installation has no library:chain for allreduce; did you mean "library:ring"?',
         None,
+    ]
+
+
+def test_a_collective_that_no_pattern_finds_anything_for_is_told(expanded: Any) -> None:
+    found = expanded("collective: [allreduce, reduce], algorithm: 'reference:*', message_bytes: 64, ranks: 2")
+    assert values(found, "collective", "algorithm") == [("allreduce", "reference:tree")]
+    assert [w.partition(": ")[2] for w in found.warnings] == [
+        "experiments.e: no algorithm of reduce is asked for; there is library:default"
     ]
 
 
@@ -239,6 +249,19 @@ def test_every_new_factor_is_part_of_the_id() -> None:
 
 def test_the_spec_and_the_rest_of_the_house_agree_on_what_is_usual() -> None:
     assert {name: FACTORS[name].default for name in USUAL} == dict(USUAL)
+
+
+def test_the_seed_of_random_blocks_is_part_of_the_key_of_those_alone(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def key(imbalance: str) -> str:
+        factors = {"collective": "alltoallv", "algorithm": "library:default", "codec": "none", "dataset": "pattern"}
+        return point_key("id", factors | {"imbalance": imbalance}, OFFER, {}, {}, Measure(), machine)
+
+    before = {imbalance: key(imbalance) for imbalance in ("linear", "random")}
+    monkeypatch.setattr(exchange, "SEED", 2)
+    assert key("linear") == before["linear"]
+    assert key("random") != before["random"]
 
 
 def line(**factors: Any) -> dict[str, str]:

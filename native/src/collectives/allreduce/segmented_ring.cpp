@@ -1,0 +1,29 @@
+// Segmented ring: as the ring, but each block of n/p travels in segments, and while one is reduced the next ones
+// arrive.
+//
+// P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations. J. Parallel Distrib.
+// Comput. 69 (2009), doi:10.1016/j.jpdc.2008.09.002, for the ring; J. Pješivac-Grbović, T. Angskun, G. Bosilca, G. E.
+// Fagg, E. Gabriel, J. J. Dongarra: Performance Analysis of MPI Collective Operations. Cluster Comput. 10 (2007),
+// doi:10.1007/s10586-007-0012-0, for segments. 2(p-1) steps, 2(p-1)/p·n elements sent per rank.
+#include "collpress/ring_allreduce.hpp"
+
+namespace {
+
+constexpr std::size_t usual_segment_bytes = 128 * 1024; // where the campaign names no size
+
+void run(const collpress_p2p *p2p, const collpress_call *call) {
+    const collpress::P2p comm(p2p);
+    const std::size_t usual = std::max<std::size_t>(1, usual_segment_bytes / comm.bytes(1));
+    const collpress::RingAllreduce ring(comm, *call, call->segment_elements == 0 ? usual : call->segment_elements);
+    {
+        CP_TAG(comm, "reduce-scatter");
+        ring.reduce_scatter();
+    }
+    CP_TAG(comm, "allgather");
+    ring.allgather();
+}
+
+} // namespace
+
+COLLPRESS_ALGORITHM_PLUGIN("allreduce", run, ({.in_place = true, .segments = true}),
+                           "Ring in segments: one is reduced while the next ones arrive")
