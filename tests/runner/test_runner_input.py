@@ -76,7 +76,8 @@ BAD_TEXTS = [
 
 
 def without_hint(message: str) -> str:
-    """Which word is nearest, each finds in its own way."""
+    """Which word is nearest, each finds in its own way; and the core knows no other backend."""
+    message = message.replace(", backend", "")
     before, found, after = message.partition(' (did you mean "')
     return before + after.partition('"?)')[2] if found else before
 

@@ -17,7 +17,7 @@ KNOWN_KEYS = (
     "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call", "imbalance", "imbalance_seed",
     "segment_bytes", "fanout", "sync", "cache", "alignment", "data", "data_path", "data_elements",
     "data_unique_bytes", "data_dtype", "data_parts", "wrap", "wrap_seed", "wrap_amplitude", "warmup",
-    "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented", "metrics",
+    "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented", "metrics", "backend",
 )  # fmt: skip
 OPS = ("sum", "max", "min", "prod")
 ORIGINS = ("library", "reference", "compressed")
@@ -130,6 +130,7 @@ def _read_point(line: Line) -> PlanPoint:
     if imbalance != "none" and collective not in UNEVEN:
         line.fail("imbalance", "all blocks of this collective are alike")
     algorithm, dtype = _read_algorithm(line), DTYPES[line.word("dtype", DTYPES)]
+    line.word("backend", ("mpi4py",), "mpi4py")
     return PlanPoint(
         key=key,
         id=identity,
