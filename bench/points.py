@@ -8,25 +8,24 @@ example: ./run bench points --json
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
-import tempfile
 import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from _batches import batch, journal_of, sound, told
+
 from collpress.errors import CollpressError
 from collpress.execute.batch import Batch
-from collpress.execute.supervisor import sweep
 from collpress.layout import build_record
 from collpress.plan.built import read_build
 from collpress.plan.inventory import probe_core
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import this_machine
 from collpress.provenance.machine import machine
-from collpress.records import Record, Status, read_journal
+from collpress.records import Record
 from collpress.spec import load_platform
 
 SIZES = (1024, 65536)
@@ -41,66 +40,37 @@ FORMULA = (
 
 def algorithms(build: dict[str, Any], environment: dict[str, str]) -> list[dict[str, str]]:
     """Plan entries of the library's algorithms and the references, ten in all."""
-    offered = probe_core(build, environment)["algorithms"]
+    offered = [a for a in probe_core(build, environment)["algorithms"] if a["collective"] == "allreduce"]
     entries = [{"algorithm": f"library:{algorithm['name']}"} for algorithm in offered]
     entries += [
         {"algorithm": f"reference:{plugin['name']}", "plugin": str(Path(plugin["path"]).absolute())}
         for plugin in build["plugins"]
-        if plugin["kind"] == "algorithm" and not plugin["compresses"]
+        if plugin["kind"] == "algorithm" and plugin["collective"] == "allreduce" and not plugin["compresses"]
     ]
     if len(entries) < ALGORITHMS:
         raise CollpressError(f"{ALGORITHMS} algorithms are needed, {len(entries)} are offered")
     return entries[:ALGORITHMS]
 
 
-def batch(platform: str) -> Batch:
-    """The index of the 20 points, as the plan would freeze it."""
-    path = build_record(platform)
-    build = read_build(path)
+def index_of(platform: str) -> Batch:
+    """The index of the 20 points."""
+    build = read_build(build_record(platform))
     launch = launch_of(load_platform(platform), this_machine(), RANKS)
-    points = []
-    for entry in algorithms(build, launch.environment):
-        for size in SIZES:
-            key = hashlib.sha256(f"{entry['algorithm']} {size}".encode()).hexdigest()[:32]
-            line = {"collective": "allreduce", **entry, "bound": "none", "dtype": "float32", "op": "sum"}
-            line |= {"message_bytes": str(size), "data": "pattern", "warmup": "5", "min_iterations": "10"}
-            line |= {"max_iterations": "1000", "precision": "0.05", "at_most": str(AT_MOST_S), "instrumented": "0"}
-            points.append({"key": key, "id": key, "experiment": "bench", "line": line})
-    return Batch.model_validate(
-        {
-            "schema": 1,
-            "batch": "bench",
-            "campaign": "bench",
-            "platform": platform,
-            "digest": "",
-            "launches": 1,
-            "nodes": 1,
-            "ranks": RANKS,
-            "ranks_per_node": RANKS,
-            "seed": 1,
-            "launcher": "mpiexec",
-            "oversubscribed": launch.oversubscribed,
-            "binding": launch.binding,
-            "samples": "all",
-            "environment": launch.environment,
-            "core": Path(build["core"]["path"]).absolute(),
-            "build": path.absolute(),
-            "points": points,
-        }
-    )
+    limits = {"min_iterations": "10", "max_iterations": "1000", "precision": "0.05", "at_most": str(AT_MOST_S)}
+    lines = [
+        {"collective": "allreduce", **entry, "message_bytes": str(size), **limits}
+        for entry in algorithms(build, launch.environment)
+        for size in SIZES
+    ]
+    return batch(platform, lines, RANKS, samples="all")
 
 
 def measure(index: Batch) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Rows, one a point, and the summary."""
-    with tempfile.TemporaryDirectory(prefix="collpress-bench-") as folder:
-        began = time.monotonic()
-        sweep(index, Path(folder))
+    began = time.monotonic()
+    with journal_of(index) as lines:
         wall_s = time.monotonic() - began
-        lines = list(read_journal(Path(folder) / "batches" / index.batch / "journal-1.jsonl"))
-    records = [line for line in lines if isinstance(line, Record)]
-    bad = [record for record in records if record.status is not Status.OK]
-    if bad:
-        raise CollpressError(f"{len(bad)} of {len(index.points)} points are not ok, the first: {bad[0].reason}")
+    records = sound(lines)
     moments = {line.kind: datetime.fromisoformat(line.utc) for line in lines}
     span_s = (moments["end"] - moments["launch"]).total_seconds()
     rows = [_row(record) for record in records]
@@ -144,7 +114,7 @@ def main() -> int:
     parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
     args = parser.parse_args()
     try:
-        rows, summary = measure(batch(args.platform))
+        rows, summary = measure(index_of(args.platform))
     except CollpressError as error:
         print(f"bench points: {error}", file=sys.stderr)
         return error.exit_code
@@ -152,12 +122,7 @@ def main() -> int:
         print(json.dumps({"machine": machine(), "rows": rows, "summary": summary}, indent=1))
     else:
         print(table(rows))
-        print(
-            "\n".join(
-                f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}"
-                for name, value in summary.items()
-            )
-        )
+        print(told(summary))
     return 0
 
 

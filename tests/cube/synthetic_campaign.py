@@ -40,7 +40,7 @@ MODEL = {
     "rabenseifner": (4.0, 1.52),
 }
 LATENCY_S, BYTE_S = 0.6e-6, 1 / 4.0e9
-PHASES = ("compress", "send", "decompress", "reduce", "wait", "other")
+PHASES = ("compress", "send", "decompress", "reduce", "wait", "copy", "other")
 Point = dict[str, Any]
 Record = dict[str, Any]
 

@@ -46,7 +46,13 @@ def mpich_core(mpich: Path) -> Core:
             "-DCOLLPRESS_WERROR=ON",
             "-DCOLLPRESS_TESTS=ON",
             compiler=mpich / "bin/mpicxx",
-            targets=("collpress-core", "library-fingerprint", "library-results", "reference_allreduce_ring"),
+            targets=(
+                "collpress-core",
+                "library-fingerprint",
+                "library-results",
+                "reference_allreduce_ring",
+                "reference_allreduce_recursive_doubling",
+            ),
             MPICH_CXX="g++",
         )
     return Core(build, (str(mpich / "bin/mpiexec"), *HYDRA))

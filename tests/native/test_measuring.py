@@ -15,8 +15,10 @@ from native_core import Core, Entry, Outcome, plan_text, point
 REFERENCE = ("ring", "recursive_doubling", "rabenseifner")
 RECORD_KEYS = {
     "kind", "schema", "key", "id", "launch", "attempt", "order", "utc", "elapsed_s", "by", "status", "reason", "noisy",
-    "requested", "effective", "count", "message_bytes", "total_bytes", "unique_bytes", "warmup", "n", "stop_reason",
-    "time_s", "mean_over_ranks_s", "start_skew_s", "late", "clock_residual_s", "noise", "phases_s", "overlap", "codec", "check", "fidelity",
+    "requested", "effective", "count", "message_bytes", "total_bytes", "unique_bytes", "warmup",
+    "measuring_s", "n", "stop_reason",
+    "time_s", "mean_over_ranks_s", "start_skew_s",
+    "late", "clock_residual_s", "noise", "phases_s", "overlap", "codec", "check", "fidelity",
     "resources", "samples", "trace",
 }  # fmt: skip
 

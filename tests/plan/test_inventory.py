@@ -238,6 +238,7 @@ def test_a_batch_index_holds_all_that_a_job_needs(house: House) -> None:
         "max_iterations": "10000",
         "precision": "0.05",
         "at_most": "0.5",
+        "at_least": "0.125",
         "instrumented": "5",
         "metrics": "results/native/here/plugins/bias.so\nresults/native/here/plugins/psnr.so",
     }

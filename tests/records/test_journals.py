@@ -111,15 +111,23 @@ def test_a_record_may_say_how_the_call_was_made_and_one_from_before_says_nothing
     older = record(effective=before)
     assert older.effective is not None
     assert (older.effective.fanout, older.effective.operation, older.effective.sync) == (None, None, None)
-    assert (older.effective.consistent_with, older.overlap, older.noise, older.memory_bytes) == (None, None, None, None)
+    assert (older.effective.consistent_with, older.overlap, older.noise, older.late) == (None, None, None, None)
     how = {"fanout": 4, "operation": "user-defined", "sync": "window", "consistent_with": ["ring", "segmented_ring"]}
-    overlap = {"pure_s": 1.0, "compute_s": 1.0, "overlapped_s": 1.5, "omb_percent": 50.0, "imb_percent": None}
-    noise = {"steal_s": 0.0, "run_delay_s": None}
-    newer = record(effective=before | how, overlap=overlap, noise=noise, memory_bytes=4096)
+    overlap = {
+        "iterations": 3,
+        "pure_s": 1.0,
+        "compute_s": 1.0,
+        "overlapped_s": 1.5,
+        "omb_percent": 50.0,
+        "imb_percent": None,
+    }
+    noise = {"cpu_pressure": 0.1, "steal": None, "preemptions": 0.0, "reasons": ["pressure"]}
+    newer = record(effective=before | how, overlap=overlap, noise=noise, late=2)
     assert newer.effective is not None
     assert newer.effective.consistent_with == ["ring", "segmented_ring"]
     assert newer.overlap is not None
-    assert (newer.overlap.overlapped_s, newer.noise, newer.memory_bytes) == (1.5, noise, 4096)
+    assert newer.noise is not None
+    assert (newer.overlap.overlapped_s, newer.noise.reasons, newer.late) == (1.5, ["pressure"], 2)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +135,10 @@ def test_a_record_may_say_how_the_call_was_made_and_one_from_before_says_nothing
     [
         ({"effective": {"operation": "magic"}}, "operation"),
         ({"effective": {"sync": "prayer"}}, "sync"),
-        ({"overlap": {"pure_s": -1.0}}, "overlap.pure_s"),
-        ({"overlap": {"pure_s": 1.0}}, "overlap.compute_s"),
-        ({"noise": {"load": "high"}}, "noise.load"),
+        ({"overlap": {"iterations": 1, "pure_s": -1.0}}, "overlap.pure_s"),
+        ({"overlap": {"iterations": 1, "pure_s": 1.0}}, "overlap.compute_s"),
+        ({"noise": {"load": "high"}}, "noise"),
+        ({"noise": {"reasons": ["moon"]}}, "noise"),
     ],
 )
 def test_how_a_call_was_made_has_known_words_and_numbers(changed: dict[str, Any], complaint: str) -> None:

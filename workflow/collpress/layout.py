@@ -125,6 +125,10 @@ class Places:
     def receipt(self, batch: str) -> Path:
         return self.batch(batch) / "receipt.json"
 
+    def trace(self, point: str, launch: int) -> Path:
+        """A trace that a person asked for; nothing reads it."""
+        return self.directory / "traces" / f"{point}-{launch}.json"
+
     def figure(self, name: str, suffix: str) -> Path:
         return self.directory / "figures" / f"{name}.{suffix}"
 

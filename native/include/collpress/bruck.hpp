@@ -21,24 +21,28 @@ inline void bruck_allgather(const P2p &comm, const collpress_call &call, std::in
     std::byte *collected = rank == 0 || count == 0 ? place(0) : comm.scratch(comm.bytes(count) * comm.size());
     if (collected != own) comm.copy(collected, own, count);
 
-    Messages messages(comm, 2 * std::min(radix - 1, comm.size() - 1));
-    for (std::int64_t distance = 1; distance < ranks; distance *= radix) {
-        comm.step();
-        const auto each_message = [&](const auto &start) {
-            for (std::int64_t far = distance; far < std::min(distance * radix, ranks); far += distance)
-                start(far, static_cast<std::size_t>(std::min(distance, ranks - far)) * count);
-        };
-        each_message([&](std::int64_t far, std::size_t elements) {
-            messages.receive(comm.at(collected, static_cast<std::size_t>(far) * count), elements,
-                             static_cast<std::int32_t>((rank + far) % ranks));
-        });
-        each_message([&](std::int64_t far, std::size_t elements) {
-            messages.send(collected, elements, static_cast<std::int32_t>((rank - far + ranks) % ranks));
-        });
-        messages.complete();
+    {
+        CP_TAG(comm, "exchange");
+        Messages messages(comm, 2 * std::min(radix - 1, comm.size() - 1));
+        for (std::int64_t distance = 1; distance < ranks; distance *= radix) {
+            comm.step();
+            const auto each_message = [&](const auto &start) {
+                for (std::int64_t far = distance; far < std::min(distance * radix, ranks); far += distance)
+                    start(far, static_cast<std::size_t>(std::min(distance, ranks - far)) * count);
+            };
+            each_message([&](std::int64_t far, std::size_t elements) {
+                messages.receive(comm.at(collected, static_cast<std::size_t>(far) * count), elements,
+                                 static_cast<std::int32_t>((rank + far) % ranks));
+            });
+            each_message([&](std::int64_t far, std::size_t elements) {
+                messages.send(collected, elements, static_cast<std::int32_t>((rank - far + ranks) % ranks));
+            });
+            messages.complete();
+        }
     }
 
     if (collected == call.recv) return;
+    CP_TAG(comm, "rotate");
     const auto to_the_end = static_cast<std::size_t>(ranks - rank) * count;
     comm.copy(place(rank), collected, to_the_end);
     comm.copy(place(0), comm.at(collected, to_the_end), static_cast<std::size_t>(rank) * count);

@@ -92,12 +92,14 @@ class Halving {
         sum.exchange_and_add(offset(given), size(given), partner, offset(kept), size(kept), partner);
     }
     void reduce(PartialSum &sum) const {
+        CP_TAG(comm_, "reduce-scatter");
         for (std::int32_t level = 0; level < levels_; ++level) {
             comm_.step();
             if (!positions_.idle()) reduce(sum, level);
         }
     }
     void gather(void *result) const {
+        CP_TAG(comm_, "allgather");
         for (std::int32_t level = levels_; level-- > 0;) {
             comm_.step();
             if (positions_.idle()) continue;

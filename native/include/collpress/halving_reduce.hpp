@@ -22,6 +22,7 @@ void halving_reduce(const P2p &comm, const collpress_call &call) {
     const Halving<Butterfly, Blocks> halving(comm, positions,
                                              Blocks{call.count, static_cast<std::size_t>(positions.count())});
     halving.reduce(sum);
+    CP_TAG(comm, "gather");
     for (std::int32_t level = halving.levels(); level-- > 0;) {
         comm.step();
         if (positions.idle() || (halving.path() >> (level + 1)) != 0) continue; // has given its part away

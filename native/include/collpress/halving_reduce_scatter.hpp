@@ -41,23 +41,27 @@ void halving_reduce_scatter(const P2p &comm, const collpress_call &call, bool en
     const std::int32_t last_owner = positions.first_at(part + 1) - 1;
     // Then the last exchange can go straight to `recv`, which has room for no more.
     const bool ends_with_own = !in_place && !positions.idle() && first_owner == rank && last_owner == rank;
-    for (std::int32_t level = 0; level < halving.levels(); ++level) {
-        comm.step();
-        if (positions.idle()) continue;
-        if (level < halving.levels() - 1 || !ends_with_own) {
-            halving.reduce(sum, level);
-            continue;
+    {
+        CP_TAG(comm, "reduce-scatter");
+        for (std::int32_t level = 0; level < halving.levels(); ++level) {
+            comm.step();
+            if (positions.idle()) continue;
+            if (level < halving.levels() - 1 || !ends_with_own) {
+                halving.reduce(sum, level);
+                continue;
+            }
+            const Parts given = halving.given(level);
+            comm.exchange(sum.at(halving.offset(given)), halving.size(given), halving.partner(level), call.recv,
+                          size(rank), halving.partner(level));
+            comm.reduce(call.recv, sum.at(offset(rank)), size(rank));
         }
-        const Parts given = halving.given(level);
-        comm.exchange(sum.at(halving.offset(given)), halving.size(given), halving.partner(level), call.recv, size(rank),
-                      halving.partner(level));
-        comm.reduce(call.recv, sum.at(offset(rank)), size(rank));
     }
     if (ends_in_order && !positions.any_surplus()) {
         if (in_place && rank != 0) comm.copy(call.recv, sum.at(offset(rank)), size(rank));
         return;
     }
 
+    CP_TAG(comm, "to-owners");
     comm.step();
     const std::uint32_t path =
         reversed_bits(static_cast<std::uint32_t>(positions.mine()), halving.levels()); // of who has this rank's part

@@ -22,17 +22,27 @@ void paired_allgather(const P2p &comm, const collpress_call &call, const Gather 
     const bool surplus = places.is_surplus(rank);
     const OwnBlock own(comm, call, static_cast<std::size_t>(rank) * count, count);
 
-    if (places.any_surplus()) comm.step();
-    if (surplus) {
-        comm.exchange(own.source(), count, rank - 1, nullptr, 0, rank - 1);
+    if (places.any_surplus()) {
+        CP_TAG(comm, "fold");
+        comm.step();
+        if (surplus) {
+            comm.exchange(own.source(), count, rank - 1, nullptr, 0, rank - 1);
+        } else {
+            own.copy_to_place();
+            if (paired)
+                comm.exchange(nullptr, 0, rank + 1, comm.at(call.recv, static_cast<std::size_t>(rank + 1) * count),
+                              count, rank + 1);
+        }
     } else {
         own.copy_to_place();
-        if (paired)
-            comm.exchange(nullptr, 0, rank + 1, comm.at(call.recv, static_cast<std::size_t>(rank + 1) * count), count,
-                          rank + 1);
     }
-    gather(places, !surplus);
-    if (places.any_surplus()) comm.step();
+    {
+        CP_TAG(comm, "allgather");
+        gather(places, !surplus);
+    }
+    if (!places.any_surplus()) return;
+    CP_TAG(comm, "unfold");
+    comm.step();
     if (surplus)
         comm.exchange(nullptr, 0, rank - 1, call.recv, all, rank - 1);
     else if (paired)

@@ -62,6 +62,7 @@ class Positions {
 
     void fold(const P2p &comm, PartialSum &sum, std::size_t elements) const {
         if (!any_surplus()) return;
+        CP_TAG(comm, "fold");
         comm.step();
         if (!pairs_.in_pair(team_.mine())) return;
         if (idle())
@@ -71,6 +72,7 @@ class Positions {
     }
     void unfold(const P2p &comm, void *result, std::size_t elements) const {
         if (!any_surplus()) return;
+        CP_TAG(comm, "unfold");
         comm.step();
         if (!pairs_.in_pair(team_.mine())) return;
         if (idle())

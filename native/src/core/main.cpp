@@ -8,6 +8,7 @@
 #include "core/plugin.hpp"
 #include "core/schedules.hpp"
 #include "core/stack.hpp"
+#include "proof/prover.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#if defined(__x86_64__) && !defined(SMPI) && !defined(SMPI_H)
+#if defined(__x86_64__) && !defined(SMPI) && !defined(SMPI_H) && !defined(COLLPRESS_NO_TSC)
 #include <cpuid.h>
 #include <x86intrin.h>
 #define COLLPRESS_HAS_TSC 1

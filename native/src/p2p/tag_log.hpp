@@ -4,6 +4,7 @@
 
 #include "p2p/tag_clock.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,15 +27,25 @@ struct TagEvent {
 
 class TagLog {
   public:
+    TagLog() = default;
+    TagLog(const TagLog &) = delete;
+    TagLog &operator=(const TagLog &) = delete;
+
     // Of a call that is to come. Memory is kept, so that later calls of the same length allocate nothing.
     void clear() {
-        events_.clear();
+        count_ = 0;
+        next_ = events_.data();
         open_ = TagEvent::none;
     }
 
     void begin(const char *name, TagKind kind) {
-        events_.push_back({name, TagClock::now(), 0, open_, kind});
-        open_ = static_cast<std::uint32_t>(events_.size() - 1);
+        if (next_ == last_) grow();
+        TagEvent &event = *next_++;
+        event.name = name;
+        event.parent = open_;
+        event.kind = kind;
+        open_ = count_++;
+        event.begin = TagClock::now(); // last, so that writing is no part of the scope
     }
     // The innermost scope, and steps that are still open in it.
     void end() {
@@ -61,7 +72,7 @@ class TagLog {
 
     // Its moments as nanoseconds of now_ns().
     std::vector<TagEvent> in_ns(const TagScale &scale) const {
-        std::vector<TagEvent> events = events_;
+        std::vector<TagEvent> events(events_.begin(), events_.begin() + count_);
         for (TagEvent &event : events) {
             event.begin = scale.ns(event.begin);
             event.end = scale.ns(event.end);
@@ -70,7 +81,17 @@ class TagLog {
     }
 
   private:
-    std::vector<TagEvent> events_;
+    // Out of line: begin() has no registers to save for it.
+    [[gnu::noinline, gnu::cold]] void grow() {
+        events_.resize(std::max<std::size_t>(256, 2 * events_.size()));
+        next_ = events_.data() + count_;
+        last_ = events_.data() + events_.size();
+    }
+
+    std::vector<TagEvent> events_; // the first `count_`; written in place, which is faster than push_back
+    TagEvent *next_ = nullptr;
+    TagEvent *last_ = nullptr;
+    std::uint32_t count_ = 0;
     std::uint32_t open_ = TagEvent::none;
 };
 

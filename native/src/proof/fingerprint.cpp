@@ -52,11 +52,11 @@ int Fingerprint::of_library(MPI_Comm comm) {
     return MPI_Reduce_scatter(send_.data(), recv_.data(), block_counts_.data(), MPI_UINT64_T, op_, comm);
 }
 
-void Fingerprint::of_algorithm(MpiP2p &p2p, const collpress_algorithm &algorithm) {
+void Fingerprint::of_algorithm(MpiP2p &p2p, const collpress_algorithm &algorithm, const ScheduledCall &how) {
     steps_seen().clear();
     p2p.configure({sizeof(std::uint64_t), unite, nullptr});
     p2p.run(algorithm, {send_.data(), recv_.data(), exchange_.count(), COLLPRESS_INT64, COLLPRESS_SUM,
-                        static_cast<std::int32_t>(exchange_.root()), nullptr, 0, 0});
+                        static_cast<std::int32_t>(exchange_.root()), nullptr, how.segment_elements, how.fanout});
 }
 
 std::string Fingerprint::text() {

@@ -5,6 +5,7 @@
 #include "collpress/algorithm.h"
 #include "core/collective.hpp"
 #include "p2p/mpi_p2p.hpp"
+#include "p2p/schedule.hpp"
 
 #include <cstdint>
 #include <string>
@@ -27,7 +28,8 @@ class Fingerprint {
 
     // An error code of MPI.
     int of_library(MPI_Comm comm);
-    void of_algorithm(MpiP2p &p2p, const collpress_algorithm &algorithm);
+    // With the segments and the fan-out of `how`.
+    void of_algorithm(MpiP2p &p2p, const collpress_algorithm &algorithm, const ScheduledCall &how);
 
     // Of the last call, in no order: which operand is which, and which block comes first, are matters of style.
     static std::string text();

@@ -78,8 +78,9 @@ Judgement judge(const std::string &requested, const std::string &seen, const Loo
     const bool expected = has_schedule(looks, requested);
     if (expected && !by_schedule.empty()) return replaced(requested, by_schedule, "");
     alike.insert(alike.begin(), requested);
-    return {Judgement::Kind::consistent, alike,
-            expected ? "not the schedule of our algorithm of that name" : "we have no algorithm of that name"};
+    if (expected)
+        return {Judgement::Kind::unverified, alike, "it does not look like the schedule of our algorithm of that name"};
+    return {Judgement::Kind::consistent, alike, "we have no algorithm of that name"};
 }
 
 } // namespace collpress

@@ -18,9 +18,7 @@ namespace {
 // Elements that all ranks' vectors of a schedule may have together: they lie in one process.
 constexpr std::size_t most_scheduled = std::size_t{1} << 26;
 
-std::size_t elements_of(const std::optional<std::size_t> &bytes, std::size_t element) {
-    return bytes.has_value() ? std::max<std::size_t>(*bytes / element, 1) : 0;
-}
+std::size_t elements_of(std::size_t bytes, std::size_t element) { return std::max<std::size_t>(bytes / element, 1); }
 
 } // namespace
 
@@ -152,9 +150,12 @@ std::set<std::string> Prover::looks_of_schedules(const PlanPoint &point, const L
                            0,
                            point.imbalance,
                            point.imbalance_seed};
-        // What the library does where nothing is asked: read from the choice that it made.
+        // In segments, and so many children, as the library was told; one that was told nothing sends whole vectors.
         const LibraryChoice &choice = library_.choose(point.collective, algorithm.name, settings(point, algorithm));
-        if (ours->segments != 0) call.segment_elements = elements_of(choice.segment_bytes, point.dtype.bytes);
+        if (ours->segments != 0)
+            call.segment_elements = choice.segment_bytes.has_value()
+                                        ? elements_of(*choice.segment_bytes, point.dtype.bytes)
+                                        : std::max<std::size_t>(exchange.count(), 1);
         if (ours->least_fanout != 0) call.fanout = static_cast<std::int32_t>(choice.fanout.value_or(0));
         if (!refusal(*ours, call).empty()) continue;
         if (traffic) {
@@ -164,7 +165,7 @@ std::set<std::string> Prover::looks_of_schedules(const PlanPoint &point, const L
             continue;
         }
         Fingerprint fingerprint(exchange, rank_);
-        fingerprint.of_algorithm(p2p_, *ours);
+        fingerprint.of_algorithm(p2p_, *ours, call);
         looks.insert(gathered(Fingerprint::text() + "\n"));
     }
     return looks;

@@ -18,6 +18,7 @@ from collpress.cube.flags import KNOWN_BY, NOISY, STATUS, flag_attributes, safe_
 from collpress.cube.measured import Measured, measured
 from collpress.cube.plan import BrokenMetric, PlannedMetric, PlannedPoint
 from collpress.cube.quantities import CELL, LAUNCH, OVERLAP, PHASE, PHASES, Quantity
+from collpress.cube.tagged import Tagged
 from collpress.records import Journals
 
 Array = npt.NDArray[np.generic]
@@ -33,12 +34,13 @@ def group(
 ) -> xr.Dataset:
     """The Dataset of one experiment, with CF attributes.
 
-    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `phase` or `<metric>_value` where a
-    variable has them.
+    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `tagged_phase`, `phase` or
+    `<metric>_value` where a variable has them.
     NaN means that `status` is not ok, or what the variable's comment says; raises CollpressError for a cube that would
     explode.
     """
-    deepest = max(launches * len(PHASES), widest(points, metrics))
+    tagged = Tagged(points, journals, launches)
+    deepest = max(launches * len(PHASES), len(tagged.names) * len(PHASES), widest(points, metrics))
     axes = axes_of(experiment, [p.factors for p in points], launches=deepest)
     rows = measured(points, journals, launches)
     data = {
@@ -50,9 +52,10 @@ def group(
         **_phases(axes, rows),
     }
     faithful = fidelity(points, journals, launches, metrics, broken)
-    data |= {n: _variable(axes, c.rows, c.empty, *c.dims, **c.attrs) for n, c in faithful.columns.items()}
+    columns = {**faithful.columns, **tagged.columns()}
+    data |= {n: _variable(axes, c.rows, c.empty, *c.dims, **c.attrs) for n, c in columns.items()}
     data |= faithful.texts
-    coords = {**coordinates(axes), **faithful.coords}
+    coords = {**coordinates(axes), **faithful.coords, **tagged.coords()}
     coords["launch"] = xr.DataArray(
         np.arange(launches, dtype=np.int32),
         dims=["launch"],

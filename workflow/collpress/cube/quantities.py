@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collpress.records import Record
 
-PHASES = ("compress", "send", "decompress", "reduce", "wait", "other")
+PHASES = ("compress", "send", "decompress", "reduce", "wait", "copy", "other")
+"""What an algorithm's calls of its interface are for, and what is in none of them; in the order of figures' stacks."""
+OUTSIDE = "(outside)"
+"""Stands among the phases that an algorithm tags for what is in none of them."""
+
+FIELDS = {"copy": "copy_"}
+"""How a record calls a phase, where it is not the phase's name."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +185,6 @@ OVERLAP: Mapping[str, Quantity] = {
 """As `CELL`, in groups that have a point with a nonblocking call; NaN for blocking ones."""
 
 PHASE: Mapping[str, Quantity] = {
-    phase: Quantity(("phases_s", phase), "median", f"time in phase {phase}", "s") for phase in PHASES
+    phase: Quantity(("phases_s", FIELDS.get(phase, phase)), "median", f"time in phase {phase}", "s") for phase in PHASES
 }
 """With the dimension `phase`: summarised over launches, and of each launch."""

@@ -141,6 +141,9 @@ def _check_group(name: str, group: xr.Dataset, launches: int) -> None:
     if (group["point"].values[group["status"].values != _code(group["status"], "not_planned")] < 0).any():
         raise UnsoundError("a planned cell names no point")
     _check_fidelity(group, dims)
+    if "tagged_phase_time" in group:
+        _check_axis(group, "tagged_phase")
+        _shaped(group, "tagged_phase_time", dims | {"tagged_phase", "phase"}, "f")
 
 
 def _check_fidelity(group: xr.Dataset, dims: set[str]) -> None:
@@ -167,7 +170,9 @@ def _check_axis(group: xr.Dataset, dim: str) -> None:
     if not values or len(set(values)) != len(values):
         raise UnsoundError(f"the coordinate {dim} has no labels, or one of them twice")
     integers, texts = (all(isinstance(value, kind) for value in values) for kind in (int, str))
-    if not (integers if dim in _INTEGER_AXES else texts if dim in (*FACTORS, "phase") else integers or texts):
+    if not (
+        integers if dim in _INTEGER_AXES else texts if dim in (*FACTORS, "phase", "tagged_phase") else integers or texts
+    ):
         raise UnsoundError(f"the coordinate {dim} has labels of a wrong type")
 
 

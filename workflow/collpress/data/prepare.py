@@ -61,8 +61,9 @@ def prepare(entry: Entry, results: Path = Path("results"), access: Access = _HER
     if entry.capture is not None and _damaged(values_path, sidecar_path):
         forget(entry.capture, results / "cache", values_path)
     values = _values(entry, results / "cache", access)
-    # Its own folder appears with it: what fails leaves none.
-    with atomic(values_path, beside=results / "data") as file:
+    # Its folder appears with it, so that what fails leaves none; one that is there may lie on another disk.
+    folder = values_path.parent if values_path.parent.is_dir() else results / "data"
+    with atomic(values_path, beside=folder) as file:
         made = _written(entry, values, file)
         _check(entry, made, sidecar_path, Path(file.name))
     if entry.capture is not None:
@@ -95,7 +96,7 @@ def _written(entry: Entry, values: Pieces, file: BinaryIO) -> Sidecar:
 
 
 def _unique_bytes(path: Path, entry: Entry) -> int:
-    """`repetition.unique_bytes` of a file, which is read and not mapped: mapped pages would count as memory."""
+    """Of values in a file until they repeat themselves; read and not mapped, as mapped pages count as memory."""
     size = entry.itemsize
     with path.open("rb", buffering=0) as file:
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,12 @@ IN_BLOCK = ("algorithm", "codec", "error_bound")
 """What may differ between the points of a block; all else stands in its title."""
 _NAMED = 3
 """Groups that a sentence names; the CSV has all."""
-_SAID_FIRST = ("dataset", "wrap", "message_bytes", "ranks")
+_SAID_FIRST = ("algorithm", "codec", "error_bound", "dataset", "wrap", "message_bytes", "ranks")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Points of one experiment that are equal in every factor but those of `IN_BLOCK`."""
+    """Points of one experiment that are equal in every factor but some, usually those of `IN_BLOCK`."""
 
     experiment: str
     title: str
@@ -58,9 +58,11 @@ def chosen(dataset: xr.Dataset, variables: Sequence[str]) -> list[Row]:
     return [row | absent for row in identified(dataset, present)]
 
 
-def groups(experiment: str, dataset: xr.Dataset, points: Sequence[Row]) -> list[Group]:
-    """The points of an experiment as groups, in the order of the cube's axes."""
-    names = [n for n in factor_names(dataset) if n not in IN_BLOCK]
+def groups(
+    experiment: str, dataset: xr.Dataset, points: Sequence[Row], within: Collection[str] = IN_BLOCK
+) -> list[Group]:
+    """The points of an experiment as groups that differ in the factors `within`, in the order of the cube's axes."""
+    names = [n for n in factor_names(dataset) if n not in within]
     place = {n: {label: i for i, label in enumerate(dataset[n].values.tolist())} for n in names}
     found: dict[tuple[Any, ...], list[Row]] = {}
     for point in points:

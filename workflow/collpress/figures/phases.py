@@ -53,6 +53,7 @@ FILLS: Mapping[str, Fill] = {
     "decompress": Fill("#4d8fc4", "////"),
     "reduce": Fill("#8f2d3a", "\\\\\\\\"),
     "wait": Fill("#d9dde0", ""),
+    "copy": Fill("#6aa67c", "----"),
     "other": Fill("#ffffff", "xxxx"),
 }
 """In the order of the stack, which is the cube's order of phases."""
@@ -281,8 +282,8 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
         "limits. Each phase "
         "is a median of its own, so a bar may differ from the median total (in the CSV); the number is the bar's "
         "length. "
-        "Right: the same bars as shares of their length. Wait: for messages of other ranks; other: what the pass could "
-        "not attribute. The library's algorithms cannot be instrumented. "
+        "Right: the same bars as shares of their length. Wait: for messages of other ranks; copy: within a rank's "
+        "memory; other: what the pass could not attribute. The library's algorithms cannot be instrumented. "
         + (
             "Bars with a gap are drawn shorter, in their own proportions, so that the others can be read. "
             if cut

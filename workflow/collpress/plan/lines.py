@@ -22,7 +22,8 @@ def plan_line(
 ) -> dict[str, str]:
     """All entries as texts, in the contract's order; keys that a point has no use for are absent.
 
-    `at_most` and `at_least` are one launch's part of the point's times; `metrics` are those of `metrics.metrics_of_point`.
+    `at_most` and `at_least` are one launch's part of the point's times;
+    `metrics` are those of `metrics.metrics_of_point`.
     """
     collective, name = str(factors["collective"]), str(factors["algorithm"])
     algorithm = offer.algorithm(collective, name)

@@ -136,7 +136,10 @@ class Phase(_Line):
 
 
 class Phases(_Line):
-    """Seconds per call in each phase of an instrumented pass, on the rank with the largest total."""
+    """Seconds per call in each phase of an instrumented pass, on the rank with the largest total.
+
+    Older records lack `copy`, for their `other` holds it; their algorithms had no `phases` of their own.
+    """
 
     iterations: Count
     rank: Count | None = None
@@ -146,7 +149,7 @@ class Phases(_Line):
     decompress: Seconds
     reduce: Seconds
     wait: Seconds
-    copy_: Annotated[Seconds | None, Field(alias="copy")] = None
+    copy_: Annotated[Seconds, Field(alias="copy")] = 0
     other: Number
     phases: list[Phase] = []
 

@@ -62,7 +62,9 @@ def _headlines(places: Places) -> list[dict[str, Any]]:
 
 
 def _spent(places: Places) -> Spent | None:
-    """The sweeps of the plan's batches together; None where a receipt does not say."""
+    """The sweeps of the plan's batches together; None without a plan, and where a receipt does not say."""
+    if not places.batches.exists():
+        return None
     batches = read_json(places.batches, f"collpress inventory {places.campaign} --platform {places.platform}")
     each = [read_spent(places.receipt(str(batch["batch"]))) for batch in batches["batches"]]
     if not each or None in each:

@@ -10,8 +10,12 @@ namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::P2p comm(p2p);
-    collpress::linear_reduction(comm, collpress::contribution_of(*call), call->recv, call->count, 0);
+    {
+        CP_TAG(comm, "reduce");
+        collpress::linear_reduction(comm, collpress::contribution_of(*call), call->recv, call->count, 0);
+    }
     if (comm.size() == 1) return;
+    CP_TAG(comm, "bcast");
     comm.step();
     collpress::Messages messages(comm, comm.size());
     for (std::int32_t peer = 1; peer < comm.size() && comm.rank() == 0; ++peer)

@@ -21,11 +21,14 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::Positions positions(team);
     collpress::PartialSum sum(comm, own, call->recv, count);
     positions.fold(comm, sum, count);
-    for (std::int32_t level = 0; level < positions.levels(); ++level) {
-        comm.step();
-        if (positions.idle()) continue;
-        const std::int32_t partner = positions.rank_at(positions.mine() ^ (1 << level));
-        sum.exchange_and_add(0, count, partner, 0, count, partner);
+    {
+        CP_TAG(comm, "exchange");
+        for (std::int32_t level = 0; level < positions.levels(); ++level) {
+            comm.step();
+            if (positions.idle()) continue;
+            const std::int32_t partner = positions.rank_at(positions.mine() ^ (1 << level));
+            sum.exchange_and_add(0, count, partner, 0, count, partner);
+        }
     }
     positions.unfold(comm, call->recv, count);
 }

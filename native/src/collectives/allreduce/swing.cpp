@@ -101,6 +101,16 @@ class Swing {
           pattern_(even_), blocks_{call.count, static_cast<std::size_t>(even_)} {}
 
     void run() {
+        {
+            CP_TAG(comm_, "reduce-scatter");
+            reduce_scatter();
+        }
+        CP_TAG(comm_, "allgather");
+        allgather();
+    }
+
+  private:
+    void reduce_scatter() const {
         std::byte *from_last = nullptr;
         for (std::int32_t level = 0; level < pattern_.levels(); ++level) {
             comm_.step();
@@ -110,6 +120,8 @@ class Swing {
             with_last.complete();
         }
         if (from_last != nullptr) comm_.reduce(at(recv_, comm_.rank()), from_last, size(comm_.rank()));
+    }
+    void allgather() const {
         for (std::int32_t level = pattern_.levels(); level-- > 0;) {
             comm_.step();
             Messages messages(comm_, 2 * even_);
@@ -119,7 +131,6 @@ class Swing {
         }
     }
 
-  private:
     bool has_last() const { return comm_.size() != even_; }
     bool is_last() const { return comm_.rank() == even_; }
     std::size_t size(std::int32_t block) const { return blocks_.size(static_cast<std::size_t>(block)); }

@@ -23,11 +23,18 @@ void run(const collpress_p2p *p2p, const collpress_call *) {
         else
             collpress::send_token(comm, rank ^ 1);
     };
-    between_pairs(false);
-    for (std::int32_t distance = 1; distance < pairs.positions(); distance *= 2) {
-        comm.step();
-        if (!surplus) collpress::swap_tokens(comm, pairs.rank_at(pairs.position(rank) ^ distance));
+    {
+        CP_TAG(comm, "fold");
+        between_pairs(false);
     }
+    {
+        CP_TAG(comm, "exchange");
+        for (std::int32_t distance = 1; distance < pairs.positions(); distance *= 2) {
+            comm.step();
+            if (!surplus) collpress::swap_tokens(comm, pairs.rank_at(pairs.position(rank) ^ distance));
+        }
+    }
+    CP_TAG(comm, "unfold");
     between_pairs(true);
 }
 

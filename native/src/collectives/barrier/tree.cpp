@@ -13,12 +13,16 @@ using collpress::Edge;
 void run(const collpress_p2p *p2p, const collpress_call *) {
     const collpress::P2p comm(p2p);
     const collpress::BinomialTree tree(comm.size(), comm.rank());
-    for (std::int32_t step = 0; step < tree.steps(); ++step) {
-        comm.step();
-        const Edge edge = tree.edge(step);
-        if (edge.kind == Edge::Kind::child) collpress::await_token(comm, edge.peer);
-        if (edge.kind == Edge::Kind::parent) collpress::send_token(comm, edge.peer);
+    {
+        CP_TAG(comm, "gather");
+        for (std::int32_t step = 0; step < tree.steps(); ++step) {
+            comm.step();
+            const Edge edge = tree.edge(step);
+            if (edge.kind == Edge::Kind::child) collpress::await_token(comm, edge.peer);
+            if (edge.kind == Edge::Kind::parent) collpress::send_token(comm, edge.peer);
+        }
     }
+    CP_TAG(comm, "release");
     for (std::int32_t step = tree.steps(); step-- > 0;) {
         comm.step();
         const Edge edge = tree.edge(step);

@@ -19,20 +19,24 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     const std::int32_t mine = from_root.mine();
     const collpress::BinomialTree tree(ranks, mine);
 
-    for (std::int32_t step = tree.steps(); step-- > 0;) {
-        comm.step();
-        const collpress::Edge edge = tree.edge(step);
-        if (edge.kind == collpress::Edge::Kind::none) continue;
-        const std::int32_t peer = from_root.absolute(edge.peer);
-        const auto first = static_cast<std::size_t>(edge.first);
-        const std::size_t elements = blocks.size(first, static_cast<std::size_t>(edge.last));
-        std::byte *run = comm.at(call->recv, blocks.offset(first));
-        if (edge.kind == collpress::Edge::Kind::parent)
-            comm.exchange(nullptr, 0, peer, run, elements, peer);
-        else
-            comm.exchange(run, elements, peer, nullptr, 0, peer);
+    {
+        CP_TAG(comm, "scatter");
+        for (std::int32_t step = tree.steps(); step-- > 0;) {
+            comm.step();
+            const collpress::Edge edge = tree.edge(step);
+            if (edge.kind == collpress::Edge::Kind::none) continue;
+            const std::int32_t peer = from_root.absolute(edge.peer);
+            const auto first = static_cast<std::size_t>(edge.first);
+            const std::size_t elements = blocks.size(first, static_cast<std::size_t>(edge.last));
+            std::byte *run = comm.at(call->recv, blocks.offset(first));
+            if (edge.kind == collpress::Edge::Kind::parent)
+                comm.exchange(nullptr, 0, peer, run, elements, peer);
+            else
+                comm.exchange(run, elements, peer, nullptr, 0, peer);
+        }
     }
 
+    CP_TAG(comm, "allgather");
     const auto block = static_cast<std::size_t>(mine);
     const collpress::OwnBlock own(comm, *call, blocks.offset(block), blocks.size(block));
     const collpress::RingPlace place{ranks, mine, from_root.absolute(mine - 1), from_root.absolute((mine + 1) % ranks)};

@@ -31,28 +31,32 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     std::byte *outgoing = comm.scratch(capacity);
     std::byte *incoming = comm.scratch(capacity);
 
-    for (std::int32_t step = 0; step < ranks - 1; ++step) {
-        comm.step();
-        const std::size_t out = behind(step);
-        const std::size_t in = behind(step + 1);
-        collpress_request sent = 0;
-        collpress_request received = 0;
-        if (blocks.size(in) != 0) received = comm.receive_bytes(incoming, capacity, left);
-        if (blocks.size(out) != 0) {
-            const void *source = step == 0 ? call->send : call->recv;
-            const std::size_t bytes =
-                comm.compress(comm.at(source, blocks.offset(out)), blocks.size(out), outgoing, capacity);
-            sent = comm.send_bytes(outgoing, bytes, right);
+    {
+        CP_TAG(comm, "reduce-scatter");
+        for (std::int32_t step = 0; step < ranks - 1; ++step) {
+            comm.step();
+            const std::size_t out = behind(step);
+            const std::size_t in = behind(step + 1);
+            collpress_request sent = 0;
+            collpress_request received = 0;
+            if (blocks.size(in) != 0) received = comm.receive_bytes(incoming, capacity, left);
+            if (blocks.size(out) != 0) {
+                const void *source = step == 0 ? call->send : call->recv;
+                const std::size_t bytes =
+                    comm.compress(comm.at(source, blocks.offset(out)), blocks.size(out), outgoing, capacity);
+                sent = comm.send_bytes(outgoing, bytes, right);
+            }
+            if (blocks.size(in) != 0) {
+                const std::size_t bytes = comm.wait(received);
+                std::byte *partial = comm.at(call->recv, blocks.offset(in));
+                comm.decompress(incoming, bytes, partial, blocks.size(in));
+                comm.reduce(partial, comm.at(call->send, blocks.offset(in)), blocks.size(in));
+            }
+            if (blocks.size(out) != 0) comm.wait(sent);
         }
-        if (blocks.size(in) != 0) {
-            const std::size_t bytes = comm.wait(received);
-            std::byte *partial = comm.at(call->recv, blocks.offset(in));
-            comm.decompress(incoming, bytes, partial, blocks.size(in));
-            comm.reduce(partial, comm.at(call->send, blocks.offset(in)), blocks.size(in));
-        }
-        if (blocks.size(out) != 0) comm.wait(sent);
     }
 
+    CP_TAG(comm, "allgather");
     std::size_t held = 0; // bytes of the stream in `outgoing`
     for (std::int32_t step = 0; step < ranks - 1; ++step) {
         comm.step();

@@ -1,0 +1,95 @@
+"""What the benches that measure points share: a batch made of plan lines, swept into a folder that is removed."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from collpress.errors import CollpressError
+from collpress.execute.batch import Batch
+from collpress.execute.supervisor import sweep
+from collpress.layout import build_record
+from collpress.plan.built import read_build
+from collpress.plan.launch import launch_of
+from collpress.plan.machine import this_machine
+from collpress.records import Record, Status, read_journal
+from collpress.records.schema import Begin, End, Launch
+from collpress.spec import load_platform
+
+USUAL = {"bound": "none", "dtype": "float32", "op": "sum", "data": "pattern", "instrumented": "0", "warmup": "5"}
+
+
+def batch(
+    platform: str, lines: Sequence[dict[str, str]], ranks: int, launches: int = 1, samples: str = "none"
+) -> Batch:
+    """The index of points with these plan lines, as the plan would freeze it."""
+    path = build_record(platform)
+    build = read_build(path)
+    launch = launch_of(load_platform(platform), this_machine(), ranks)
+    points = []
+    for line in lines:
+        key = hashlib.sha256(repr(sorted(line.items())).encode()).hexdigest()[:32]
+        points.append({"key": key, "id": key, "experiment": "bench", "line": {**USUAL, **line}})
+    return Batch.model_validate(
+        {
+            "schema": 1,
+            "batch": "bench",
+            "campaign": "bench",
+            "platform": platform,
+            "digest": "",
+            "launches": launches,
+            "nodes": 1,
+            "ranks": ranks,
+            "ranks_per_node": ranks,
+            "seed": 1,
+            "launcher": "mpiexec",
+            "oversubscribed": launch.oversubscribed,
+            "binding": launch.binding,
+            "samples": samples,
+            "environment": launch.environment,
+            "core": Path(build["core"]["path"]).absolute(),
+            "build": path.absolute(),
+            "points": points,
+        }
+    )
+
+
+@contextmanager
+def journal_of(index: Batch) -> Iterator[list[Launch | Begin | Record | End]]:
+    """Sweep the batch; the lines of its journal."""
+    with tempfile.TemporaryDirectory(prefix="collpress-bench-") as folder:
+        sweep(index, Path(folder))
+        yield list(read_journal(Path(folder) / "batches" / index.batch / "journal-1.jsonl"))
+
+
+def sound(lines: Sequence[Any]) -> list[Record]:
+    """The records; CollpressError unless all are ok."""
+    records = [line for line in lines if isinstance(line, Record)]
+    bad = [record for record in records if record.status is not Status.OK]
+    if bad:
+        told = bad[0].requested or {}
+        raise CollpressError(
+            f"{len(bad)} of {len(records)} measurements are not ok, the first: {told.get('algorithm')}: {bad[0].reason}"
+        )
+    return records
+
+
+def plugin(build: dict[str, Any], collective: str, name: str) -> str | None:
+    """Where a reference algorithm lies; None where there is none of that name."""
+    found = [
+        p["path"]
+        for p in build["plugins"]
+        if p["kind"] == "algorithm" and (p["collective"], p["name"], p["compresses"]) == (collective, name, False)
+    ]
+    return str(Path(found[0]).absolute()) if found else None
+
+
+def told(summary: dict[str, Any]) -> str:
+    """A summary for people, a line a key."""
+    return "\n".join(
+        f"{name}: {value:.3g}" if isinstance(value, float) else f"{name}: {value}" for name, value in summary.items()
+    )
