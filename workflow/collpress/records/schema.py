@@ -55,6 +55,7 @@ class Launch(_Line):
     seed: int
     ranks: int
     mpi_library: str
+    runner: dict[str, str] | None = None
     hosts: list[str]
     cpus: list[list[int]]
     clock: Clock
@@ -263,7 +264,8 @@ class Record(_Line):
     order: Count | None = None
     utc: Utc
     elapsed_s: Seconds | None = None
-    by: Literal["core", "supervisor"]
+    by: Literal["core", "runner", "supervisor"]
+    backend: Literal["mpi4py"] | None = None
     status: Status
     reason: str | None
     noisy: bool = False
