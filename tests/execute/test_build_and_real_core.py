@@ -241,7 +241,7 @@ def test_what_tools_say_becomes_one_message(output: str, where: str, what: str) 
 
 
 def test_what_the_library_really_ran_stands_in_each_record(project: dict[str, Any], tmp_path: Path) -> None:
-    """Some are told from all others by their messages, some from most; of too few elements the library makes something else."""
+    """Some are told from all others by their messages, some from most; too few elements make the library fall back."""
     lines = [
         {"algorithm": "library:recursive_doubling"},
         {"algorithm": "library:ring"},
