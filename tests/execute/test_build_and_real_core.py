@@ -240,7 +240,25 @@ def test_what_tools_say_becomes_one_message(output: str, where: str, what: str) 
     assert what in error.what
 
 
-def _batch(lines: list[dict[str, str]]) -> Batch:
+def test_what_the_library_really_ran_stands_in_each_record(project: dict[str, Any], tmp_path: Path) -> None:
+    """Some are told from all others by their messages, some from most; too few elements make the library fall back."""
+    lines = [
+        {"algorithm": "library:recursive_doubling"},
+        {"algorithm": "library:ring"},
+        {"algorithm": "library:ring", "message_bytes": "4"},
+    ]
+    swept = sweep(_batch(lines, ranks=4), tmp_path)
+    first, second = (swept.journals.records[f"{n:032x}", 0].effective for n in (0, 1))
+    assert first is not None
+    assert second is not None
+    assert (first.known_by, first.consistent_with) == ("traffic", ["recursive_doubling"])
+    assert (second.known_by, second.consistent_with) == ("consistent", ["ring", "segmented_ring"])
+    status = swept.journals.status(f"{2:032x}", 2)
+    assert status.status is Status.UNSUPPORTED
+    assert "in place of ring" in str(status.reason)
+
+
+def _batch(lines: list[dict[str, str]], ranks: int = 2) -> Batch:
     same = {"collective": "allreduce", "bound": "none", "dtype": "float32", "op": "sum", "message_bytes": "4096"}
     same |= {"data": "pattern", "warmup": "1", "min_iterations": "5", "max_iterations": "20", "precision": "0.05"}
     same |= {"at_most": "0.5", "instrumented": "0"}
@@ -257,7 +275,7 @@ def _batch(lines: list[dict[str, str]]) -> Batch:
             "platform": "local",
             "digest": "d",
             "nodes": 1,
-            "ranks": 2,
+            "ranks": ranks,
             "launches": 2,
             "seed": 7,
             "launcher": "mpiexec",

@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "figures": {"analysis", "cube", "provenance"},
     "cards": {"data", "figures", "provenance"},
     "doctor": {"spec", "plan", "execute", "provenance"},
+    "runner": set(),
     "dossier": {"plan", "records", "execute", "analysis"},
 }
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from native_core import Core, Entry, Outcome, point
+from required import skip_unless_required
 
+MEMINFO = Path("/proc/meminfo")
 BYTES = {"float32": 4, "float64": 8, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2, "bfloat16": 2}
 OPS = ("sum", "max", "min", "prod")
 REDUCING = ("allreduce", "reduce", "reduce_scatter")
@@ -130,3 +132,19 @@ def test_a_plan_that_makes_no_sense_starts_nothing(
     assert outcome.code == 2
     assert told in outcome.errors
     assert outcome.lines == []
+
+
+def test_a_message_beyond_two_gigabytes_arrives_whole(core: Core, tmp_path: Path) -> None:
+    """MPI counts in ints: ours go in pieces, the library's need its large-count functions or are refused."""
+    needed = 9 << 30
+    available = next(int(line.split()[1]) << 10 for line in MEMINFO.open(encoding="utf-8") if "MemAvailable" in line)
+    if available < needed:
+        skip_unless_required("memory", f"needs {needed >> 30} GiB of memory, {available >> 30} are available")
+    shape = {"collective": "bcast", "dtype": "int8", "message_bytes": 2**31 + 17, "warmup": 0, "instrumented": 0}
+    shape |= {"min_iterations": 1, "max_iterations": 1, "at_most": 60}
+    plugin = core.build / "plugins/reference/bcast/linear.so"
+    ours, theirs = point(algorithm="reference:linear", plugin=plugin, **shape), point(**shape)
+    outcome = launched(core, tmp_path, 2, [ours, theirs])
+    assert (outcome.record(ours)["status"], outcome.record(ours)["count"]) == ("ok", 2**31 + 17)
+    assert outcome.record(theirs)["status"] == "unsupported"
+    assert "2^31" in outcome.record(theirs)["reason"]

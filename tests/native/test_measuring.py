@@ -164,6 +164,7 @@ def test_a_record_repeats_the_plan_line_and_says_how_the_algorithm_is_known(show
         "abs_bound": None,
         "fanout": None,
         "operation": "built-in",
+        "consistent_with": None,
         "segment_bytes": None,
     }
     assert shown.record(shown.reference)["effective"]["known_by"] == "construction"

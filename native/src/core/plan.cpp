@@ -14,7 +14,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 40> known_keys = {"key",
+constexpr std::array<std::string_view, 42> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -34,6 +34,8 @@ constexpr std::array<std::string_view, 40> known_keys = {"key",
                                                          "imbalance_seed",
                                                          "segment_bytes",
                                                          "fanout",
+                                                         "proof",
+                                                         "consistent_with",
                                                          "sync",
                                                          "cache",
                                                          "alignment",
@@ -147,7 +149,9 @@ class Line {
         if (!is_known) fail(key, "unknown" + did_you_mean(key, known), known);
         std::string value = decode(key, entry.substr(equals + 1));
         if (!values_.emplace(key, value).second) fail(key, "given twice");
-        if (key != "key" && key != "id") entries_.emplace_back(key, std::move(value));
+        // What was found out is no part of what is asked for.
+        const bool asked = key != "key" && key != "id" && key != "proof" && key != "consistent_with";
+        if (asked) entries_.emplace_back(key, std::move(value));
     }
 
     std::string decode(const std::string &key, std::string_view text) const {
@@ -233,6 +237,21 @@ void read_algorithm(const Line &line, PlanPoint &point) {
     }
 }
 
+// Names, one a line of the value.
+void read_proof(const Line &line, PlanPoint &point) {
+    if (!line.has("proof")) return line.forbid("consistent_with", "needs a proof");
+    if (point.origin != Origin::library) line.fail("proof", "only an algorithm of the library needs one");
+    const std::vector<std::string_view> known = {"traffic", "fingerprint", "consistent"};
+    point.proof = known[line.word("proof", known)];
+    std::string_view rest = line.text("consistent_with");
+    while (true) {
+        point.consistent_with.emplace_back(rest.substr(0, rest.find('\n')));
+        if (point.consistent_with.back().empty()) line.fail("consistent_with", "an empty name");
+        if (point.consistent_with.back().size() == rest.size()) break;
+        rest.remove_prefix(point.consistent_with.back().size() + 1);
+    }
+}
+
 void read_bound(const Line &line, PlanPoint &point) {
     if (line.has("bound")) point.bound = static_cast<Bound>(line.word("bound", {"none", "abs", "rel"}));
     if (point.bound == Bound::none) {
@@ -306,6 +325,7 @@ PlanPoint read_point(const Line &line) {
     point.id = line.identity("id");
     read_collective(line, point);
     read_algorithm(line, point);
+    read_proof(line, point);
     read_bound(line, point);
     std::vector<std::string_view> types;
     for (const Dtype &dtype : dtypes) types.push_back(dtype.name);

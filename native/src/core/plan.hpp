@@ -37,6 +37,8 @@ struct PlanPoint {
     std::uint64_t imbalance_seed = 0;
     std::optional<std::size_t> segment_bytes; // absent: whoever runs the algorithm chooses
     std::optional<std::int32_t> fanout;
+    std::string proof; // of the library's algorithm, by an earlier launch; empty: none
+    std::vector<std::string> consistent_with;
     Sync sync = Sync::dissemination;
     bool cold = false; // every iteration with buffers that are no longer in a cache
     std::size_t alignment = 65536;

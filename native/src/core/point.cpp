@@ -128,6 +128,8 @@ class PointRun {
         report_.segment_bytes = choice_->segment_bytes;
         report_.fanout = choice_->fanout;
         report_.known_by = choice_->read_back && !falls_back ? "read back" : "unverified";
+        if (!point_.proof.empty()) report_.known_by = point_.proof.c_str();
+        report_.consistent_with = point_.consistent_with;
     }
 
     void load_algorithm() {

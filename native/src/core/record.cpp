@@ -257,6 +257,14 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     json.member("abs_bound", report.abs_bound.value_or(missing));
     write_optional(json, "segment_bytes", report.segment_bytes);
     write_optional(json, "fanout", report.fanout);
+    json.key("consistent_with");
+    if (report.consistent_with.empty()) {
+        json.null();
+    } else {
+        json.begin_array();
+        for (const std::string &name : report.consistent_with) json.value(name);
+        json.end_array();
+    }
     json.key("operation");
     if (report.operation != nullptr)
         json.value(report.operation);

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace collpress {
 
@@ -45,6 +46,7 @@ struct PointReport {
     Verdict verdict;
     std::string effective_algorithm;
     const char *known_by = "unverified";
+    std::vector<std::string> consistent_with; // algorithms that do what the library was seen to do
     std::optional<double> abs_bound;
     std::optional<std::size_t> segment_bytes; // that the library was told to cut blocks into
     std::optional<std::size_t> fanout;

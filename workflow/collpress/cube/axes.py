@@ -77,6 +77,7 @@ _ABOUT: Mapping[str, dict[str, str]] = {
     "sync": {"long_name": "how ranks start an iteration together, as requested"},
     "cache": {"long_name": "state of the buffers", "comment": "cold: they left the caches before each iteration"},
     "alignment": {"long_name": "alignment of the buffers", "units": "byte"},
+    "backend": {"long_name": "who calls the library", "comment": "mpi: the native core; mpi4py: Python"},
 }
 
 

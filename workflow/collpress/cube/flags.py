@@ -26,8 +26,19 @@ STATUS: Mapping[str, int] = {
 }
 """`not_planned` is a cell without a point; every other status is one that a point can end in."""
 
-KNOWN_BY: Mapping[str, int] = {"unknown": 0, "unverified": 1, "read_back": 2, "construction": 3}
-"""Weakest evidence first. `unknown`: nothing ran."""
+KNOWN_BY: Mapping[str, int] = {
+    "unknown": 0,
+    "unverified": 1,
+    "read_back": 2,
+    "construction": 3,
+    "consistent": 4,
+    "fingerprint": 5,
+    "traffic": 6,
+}
+"""How it is known which algorithm ran. `unknown`: nothing ran."""
+
+WEAKEST_FIRST = ("unknown", "unverified", "read_back", "consistent", "fingerprint", "traffic", "construction")
+"""The words of KNOWN_BY by what they prove."""
 
 NOISY: Mapping[str, int] = {"precision_reached": 0, "noisy": 1}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collpress.cube.flags import KNOWN_BY, STATUS, safe_word
+from collpress.cube.flags import KNOWN_BY, STATUS, WEAKEST_FIRST, safe_word
 from collpress.cube.plan import PlannedPoint
 from collpress.cube.quantities import CELL, LAUNCH, OVERLAP, PHASE, Quantity
 from collpress.printable import one_line
@@ -77,5 +77,5 @@ def _effective(records: Sequence[Record]) -> tuple[str, int]:
     names = {e.algorithm for e in said}
     if not said or names == {None}:
         return "unknown", KNOWN_BY["unknown"]
-    weakest = min(KNOWN_BY[safe_word(e.known_by)] for e in said)
+    weakest = KNOWN_BY[min((safe_word(e.known_by) for e in said), key=WEAKEST_FIRST.index)]
     return (str(names.pop()) if len(names) == 1 else "differs"), weakest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +38,7 @@ class BatchPoint(_Frozen):
 class Batch(_Frozen):
     """`plan/batches/<batch>.json`.
 
+    backend : who calls the library: the core, or the runner in Python.
     stall_s : seconds without a sign of life after which the core is killed; by default from each point's `at_most`.
     """
 
@@ -55,10 +57,21 @@ class Batch(_Frozen):
     binding: Literal["core", "hwthread", "none"]
     environment: dict[str, str]
     samples: Literal["none", "summary", "per-rank", "all"]
+    backend: Literal["mpi", "mpi4py"] = "mpi"
     core: Path
     build: Path
     points: list[BatchPoint] = Field(min_length=1)
     stall_s: float | None = Field(None, gt=0)
+
+    @property
+    def program(self) -> Path:
+        """What is started on each rank."""
+        return self.core if self.backend == "mpi" else Path(sys.executable)
+
+    @property
+    def first_arguments(self) -> list[str]:
+        """What it is told before all that core and runner have in common."""
+        return [] if self.backend == "mpi" else ["-m", "collpress.runner"]
 
     def limit_s(self, point: BatchPoint | None) -> float:
         """Seconds that a point may stay open, or that the core may be silent outside of points.

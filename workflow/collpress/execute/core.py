@@ -89,7 +89,7 @@ class CoreRun:
         write_plan(self.plan, ({"key": point.key, "id": point.id, **point.line} for point in points))
         killed_before = oom_kills()
         try:
-            command = self.launcher.command(self.batch.core, self._arguments(launch))
+            command = self.launcher.command(self.batch.program, self._arguments(launch))
         except CollpressError as error:
             outcome.status, outcome.reason = Status.FAILED, f"{error.where}: {error.what} (to mend it: {error.fix})"
             return outcome
@@ -102,7 +102,15 @@ class CoreRun:
 
     def _arguments(self, launch: int) -> list[str]:
         attempt, batch = self.attempt, self.batch
-        arguments = ["--plan", str(self.plan), "--journal", str(attempt.journal), "--launch", str(launch)]
+        arguments = [
+            *batch.first_arguments,
+            "--plan",
+            str(self.plan),
+            "--journal",
+            str(attempt.journal),
+            "--launch",
+            str(launch),
+        ]
         arguments += ["--attempt", str(attempt.number), "--seed", str(batch.seed), "--ranks", str(batch.ranks)]
         if batch.samples != "none":
             samples = attempt.directory / f"samples-{attempt.number}-{launch}.bin"
@@ -132,7 +140,7 @@ class CoreRun:
                     heard = time.monotonic()
                 point = by_key.get(outcome.opened) if outcome.opened else None
                 if time.monotonic() - heard > self.batch.limit_s(point):
-                    ask_for_stacks(process.pid, Path(self.batch.core).name, self._mark)
+                    ask_for_stacks(process.pid, self.batch.program.name, self._mark)
                     return True
             outcome.interrupted = self.interruption.requested is not None
             return False

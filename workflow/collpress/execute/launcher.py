@@ -19,6 +19,7 @@ from collpress.errors import CollpressError
 from collpress.execute.binding import binding_options
 from collpress.execute.processes import start_time
 from collpress.execute.shared_memory import SHARED_MEMORY, remove_unused_segments
+from collpress.layout import ROOT
 from collpress.plan.launch import root_permissions
 from collpress.provenance.machine import allowed_cores, allowed_cpus
 
@@ -67,7 +68,7 @@ class Launcher:
     def variables(self, session: Session) -> dict[str, str]:
         """The complete environment of a launch."""
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        own = {"TMPDIR": str(session.temporary)}
+        own = {"TMPDIR": str(session.temporary), "PYTHONPATH": str(ROOT / "workflow")}  # the latter for the runner
         if self.mpi == "openmpi":
             if session.shared_memory is not None:
                 own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)

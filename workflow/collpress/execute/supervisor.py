@@ -9,6 +9,7 @@ endless loop.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from collpress.execute.core import CoreRun, Outcome
 from collpress.execute.launcher import Launcher, session
 from collpress.execute.lock import holder
 from collpress.execute.progress import Progress
+from collpress.execute.proof import Proof, of_the_library, prove
 from collpress.execute.receipt import Spent, write_receipt
 from collpress.execute.signals import Interruption
 from collpress.files import write_json
@@ -68,7 +70,9 @@ def sweep(batch: Batch, directory: Path) -> Swept:
         attempt = Attempt(own)
         write_json(own / f"provenance-{attempt.number}.json", observe(batch.build))
         with Interruption(holder(directory)) as interruption, session() as folders:
-            supervisor = Supervisor(batch, attempt, missing)
+            library = of_the_library({p.key: p for points in missing.values() for p in points}.values())
+            proofs = prove(batch, launcher, folders, library, own / f"proof-{attempt.number}.jsonl")
+            supervisor = Supervisor(batch, attempt, missing, proofs)
             supervisor.run(CoreRun(batch, launcher, attempt, folders, interruption, supervisor.note))
             stopped_by = interruption.requested
         for record in supervisor.records:
@@ -81,8 +85,10 @@ def sweep(batch: Batch, directory: Path) -> Swept:
 class Supervisor:
     """The launches of one attempt, one after the other."""
 
-    def __init__(self, batch: Batch, attempt: Attempt, missing: dict[int, list[BatchPoint]]) -> None:
-        self.batch, self.attempt, self.missing = batch, attempt, missing
+    def __init__(
+        self, batch: Batch, attempt: Attempt, missing: dict[int, list[BatchPoint]], proofs: Mapping[str, Proof]
+    ) -> None:
+        self.batch, self.attempt, self.missing, self.proofs = batch, attempt, missing, proofs
         self.records: list[Record] = []
         self._given_up: dict[str, str] = {}
         self._hopeless: str | None = None
@@ -101,12 +107,20 @@ class Supervisor:
         """Go through all launches; afterwards every missing measurement has a record."""
         for launch, points in self.missing.items():
             self._launch, self._points, self._points_done = launch, len(points), 0
-            wanted = {point.key: point for point in points}
+            wanted = {point.key: self._told(point) for point in points}
+            for key, proof in self.proofs.items():
+                if key in wanted and proof.fell_back:
+                    self._charge(wanted.pop(key), Status.UNSUPPORTED, str(proof.reason))
             for key in wanted.keys() & self._given_up.keys():
                 self._charge(wanted.pop(key), Status.NOT_RUN, self._given_up[key])
             while wanted:
                 self._once(core, wanted)
         self._progress.close()
+
+    def _told(self, point: BatchPoint) -> BatchPoint:
+        """The point with what is known of the algorithm that the library runs for it."""
+        proof = self.proofs.get(point.key)
+        return point if proof is None else point.model_copy(update={"line": {**point.line, **proof.entries()}})
 
     def _once(self, core: CoreRun, wanted: dict[str, BatchPoint]) -> None:
         """Start the core once with what is left of this launch, and strike out what became of it."""

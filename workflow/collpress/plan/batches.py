@@ -1,4 +1,4 @@
-"""Points gathered into batches: those that share allocation shape, build, launch environment and shard."""
+"""Points gathered into batches: those that share allocation shape, build, launch environment, shard and backend."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class Batch:
     nodes: int
     ranks: int
     launch: Launch
+    backend: str = "mpi"
     members: list[Member] = field(default_factory=list)
 
     def digest(self, launches: int) -> str:
@@ -91,8 +92,10 @@ def gather(
     for member, nodes, ranks in members:
         per_node = ranks // nodes
         shard = shards[shape_of(nodes, ranks)][member.id]
-        identity = digest({"nodes": nodes, "ranks": ranks, "shared": shared[per_node], "shard": shard})[:16]
-        batch = batches.setdefault(identity, Batch(identity, nodes, ranks, launches[per_node]))
+        backend = member.line.get("backend", "mpi")
+        common = {"nodes": nodes, "ranks": ranks, "shared": shared[per_node], "shard": shard}
+        identity = digest(common if backend == "mpi" else common | {"backend": backend})[:16]
+        batch = batches.setdefault(identity, Batch(identity, nodes, ranks, launches[per_node], backend))
         batch.members.append(member)
     return list(batches.values())
 

@@ -145,6 +145,7 @@ def _index(batch: Batch, campaign: Campaign, site: Site, head: Mapping[str, Any]
         "binding": launch.binding,
         "environment": launch.environment,
         "samples": campaign.measure.samples,
+        **({} if batch.backend == "mpi" else {"backend": batch.backend}),
         "core": site.core,
         "build": site.build_path,
         "points": [asdict(m) | {"line": dict(m.line)} for m in batch.members],

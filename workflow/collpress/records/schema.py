@@ -55,6 +55,7 @@ class Launch(_Line):
     seed: int
     ranks: int
     mpi_library: str
+    runner: dict[str, str] | None = None
     hosts: list[str]
     cpus: list[list[int]]
     clock: Clock
@@ -94,7 +95,7 @@ class Effective(_Line):
     """
 
     algorithm: str | None
-    known_by: Literal["construction", "read back", "unverified"]
+    known_by: Literal["construction", "read back", "unverified", "traffic", "fingerprint", "consistent"]
     segment_bytes: Count | None
     abs_bound: Number | None
     fanout: Count | None = None
@@ -263,7 +264,8 @@ class Record(_Line):
     order: Count | None = None
     utc: Utc
     elapsed_s: Seconds | None = None
-    by: Literal["core", "supervisor"]
+    by: Literal["core", "runner", "supervisor"]
+    backend: Literal["mpi4py"] | None = None
     status: Status
     reason: str | None
     noisy: bool = False

@@ -52,6 +52,7 @@ class Factors(Strict):
     sync: Axis = None
     cache: Axis = None
     alignment: Axis = None
+    backend: Axis = None
 
     @field_validator("*", mode="before")
     @classmethod

@@ -47,6 +47,7 @@ CALLS = ("blocking", "nonblocking")
 IMBALANCES = ("none", "linear", "one-large", "random")
 SYNCS = ("dissemination", "barrier", "window", "none")
 CACHES = ("warm", "cold")
+BACKENDS = ("mpi", "mpi4py")
 LEAST_ALIGNMENT, LARGEST_ALIGNMENT = 64, 1 << 30
 NAME = r"[a-z0-9][a-z0-9_-]*"
 _GLOB_NAME = r"[a-z0-9_*?\[\]!-]+"
@@ -413,6 +414,11 @@ FACTORS: dict[str, Factor] = {
             _number(SIZE_PATTERN, LEAST_ALIGNMENT),
             "bytes that each buffer's address is a multiple of, a power of two; dropped for barrier",
             format_size,
+        ),
+        _setting(
+            "backend",
+            BACKENDS,
+            "who calls: mpi (the native core), or mpi4py (Python, library:default only), for what Python adds",
         ),
     )
 }
