@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
+MUTANTS = Path(__file__).resolve().parents[1] / "mutants"
 LAUNCHER = (
     "OMPI_ALLOW_RUN_AS_ROOT",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
