@@ -76,7 +76,7 @@ void prove(int rank, std::size_t ranks, const Asked &asked) {
     TrafficCounter bytes(session, "pml_monitoring_messages_size");
     const Exchange exchange(asked.collective, ranks, asked.count, 0,
                             block_counts(asked.collective, ranks, asked.count, Imbalance::none, 0));
-    std::vector<float> send(exchange.send_elements(static_cast<std::size_t>(rank), false) + 1);
+    std::vector<float> send(exchange.contribution(static_cast<std::size_t>(rank)) + 1);
     std::vector<float> recv(exchange.recv_elements(static_cast<std::size_t>(rank), false) + 1);
     const collpress_call call{
         send.data(), recv.data(), asked.count, COLLPRESS_FLOAT32, COLLPRESS_SUM, 0, exchange.counts().data(), 0, 0};

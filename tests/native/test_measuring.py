@@ -335,6 +335,17 @@ def test_a_compressed_point_that_does_not_fit_leaves_the_launch_alive(core: Core
     assert status == {large["key"]: "out_of_memory", small["key"]: "ok"}
 
 
+def test_memory_that_one_rank_cannot_get_ends_the_point_on_all_and_nothing_else(core: Core, tmp_path: Path) -> None:
+    """Rank 1 alone has less address space than root of this scatter sends; rank 0 could get all that it needs."""
+    large = point(collective="scatter", root=1, message_bytes=2**28)
+    small = point(collective="scatter", root=1)
+    outcome = core.launch(tmp_path, 2, [large, small], address_space_of_rank_1=2**29)
+    assert outcome.code == 0, outcome.errors
+    record = outcome.record(large)
+    assert (record["status"], record["reason"]) == ("out_of_memory", "rank 1: memory could not be allocated")
+    assert outcome.record(small)["status"] == "ok"
+
+
 def test_all_ranks_of_the_compressed_ring_end_with_the_same_bits(core: Core, tmp_path: Path) -> None:
     data = tmp_path / "noise.bin"
     np.random.default_rng(5).normal(size=5003).astype("<f4").tofile(data)

@@ -98,7 +98,7 @@ WRONG = [
     Mutant("spoils_sent_last", told="rank 1: a call changed its send buffer: element 3: got ", schedule=None),
     Mutant("wrong_last_iteration", told=AT_LAST, schedule=None),
     Mutant("skips_last_iteration", told=AT_LAST, schedule=None),
-    Mutant("works_once", told=AT_LAST),
+    Mutant("works_once", told=AT_LAST, schedule=None),  # the recorder's ranks share the plugin's state
     Mutant("writes_nothing", told="got nan"),
     Mutant("bcast_from_wrong_root", "bcast"),
     Mutant("bcast_misses_a_rank", "bcast", told="the worst: rank 2, "),
@@ -125,8 +125,8 @@ class Launched:
 
     def __init__(self, core: Core, plugins: Path, folder: Path, ranks: int) -> None:
         draw = np.random.default_rng(1)
-        draw.integers(2**33, 2**34, COUNT * ranks).astype("<i8").tofile(folder / "int64.bin")
-        draw.normal(size=COUNT * ranks).astype("<f8").tofile(folder / "float64.bin")
+        draw.integers(2**33, 2**34, COUNT * max(RANKS)).astype("<i8").tofile(folder / "int64.bin")
+        draw.normal(size=COUNT * max(RANKS)).astype("<f8").tofile(folder / "float64.bin")
         self.ranks = ranks
         self.entries = [mutant.entry(plugins, folder) for mutant in (*BASES, *WRONG)]
         self.outcome: Outcome = core.launch(folder, ranks, self.entries)
@@ -134,8 +134,7 @@ class Launched:
         asked = [m for m in (*BASES, *WRONG) if m.schedule is not None and m.data is None]
         self.recorded = {id(mutant): mutant.recorded(core, plugins, ranks) for mutant in asked}
         self.records = {
-            id(mutant): self.outcome.record(entry)
-            for mutant, entry in zip((*BASES, *WRONG), self.entries, strict=True)
+            id(mutant): self.outcome.record(entry) for mutant, entry in zip((*BASES, *WRONG), self.entries, strict=True)
         }
 
     def survives(self, mutant: Mutant) -> list[str]:

@@ -22,6 +22,7 @@ namespace collpress {
 namespace {
 
 std::string digits(double number) {
+    if (std::isnan(number)) return "nan"; // of either sign
     std::array<char, 40> text;
     std::snprintf(text.data(), text.size(), "%.9g", number);
     return text.data();
