@@ -87,7 +87,7 @@ class Caller {
         if (!aborts.empty()) throw PointError(Status::unsupported, aborts);
 
         const bool place = exchange.contributes_in_recv(rank, form.in_place);
-        std::vector<std::int32_t> send(exchange.send_elements(rank, form.in_place) + 1); // never a null address
+        std::vector<std::int32_t> send(exchange.contribution(rank) + 1); // never a null address
         std::vector<std::int32_t> recv(exchange.recv_elements(rank, form.in_place) + 1, -1);
         std::int32_t *own = place ? recv.data() + exchange.place(rank) : send.data();
         for (std::size_t i = 0; i < exchange.contribution(rank); ++i) own[i] = contribution(rank, i);
