@@ -6,7 +6,7 @@ import fcntl
 from pathlib import Path
 
 import pytest
-from native_core import HYDRA, NATIVE, Core, cmake_build, tool
+from native_core import HYDRA, MUTANTS, NATIVE, Core, cmake_build, tool
 
 
 @pytest.fixture(scope="session")
@@ -14,7 +14,8 @@ def core() -> Core:
     """The core, warnings being errors; one build for all workers of a parallel run."""
     build = NATIVE.parent / "results/tests/native"
     build.mkdir(parents=True, exist_ok=True)
-    plugins = [*sorted((NATIVE / "tests/faulty").glob("*.cpp")), *sorted((NATIVE / "tests").glob("*.c"))]
+    sources = ((NATIVE / "tests/faulty", "*.cpp"), (NATIVE / "tests", "*.c"), (MUTANTS, "*.cpp"))
+    plugins = [plugin for folder, pattern in sources for plugin in sorted(folder.glob(pattern))]
     with (build.parent / "native.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         cmake_build(

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
+MUTANTS = Path(__file__).resolve().parents[1] / "mutants"
 LAUNCHER = (
     "OMPI_ALLOW_RUN_AS_ROOT",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -182,9 +183,10 @@ class Core:
         claimed_ranks: int | None = None,
         seed: int = 1,
         launch: int = 0,
+        address_space_of_rank_1: int | None = None,
         **extra: str,
     ) -> Outcome:
-        """One launch under mpiexec with the journal in `folder`."""
+        """One launch under mpiexec with the journal in `folder`; rank 1 in at most so many bytes."""
         folder.mkdir(parents=True, exist_ok=True)
         plan_file, journal = folder / "plan.tsv", folder / "journal.jsonl"
         plan_file.write_text(plan if isinstance(plan, str) else plan_text(plan), encoding="utf-8")
@@ -201,16 +203,20 @@ class Core:
             seed,
         ]
         arguments += ["--ranks", claimed_ranks or ranks, *options]
-        done = self.program_on_ranks(ranks, "collpress-core", *arguments, **extra)
+        wrapper: tuple[str, ...] = ()
+        if address_space_of_rank_1 is not None:
+            limit = f'[ "$OMPI_COMM_WORLD_RANK" != 1 ] || ulimit -v {address_space_of_rank_1 // 1024}'
+            wrapper = ("sh", "-c", f'{limit}; exec "$@"', "sh")
+        done = self.program_on_ranks(ranks, "collpress-core", *arguments, wrapper=wrapper, **extra)
         text = journal.read_text(encoding="utf-8") if journal.exists() else ""
         assert text == "" or text.endswith("\n")
         return Outcome(done.returncode, [strict_json(line) for line in text.splitlines()], done.stderr)
 
     def program_on_ranks(
-        self, ranks: int, program: str, *arguments: object, **extra: str
+        self, ranks: int, program: str, *arguments: object, wrapper: tuple[str, ...] = (), **extra: str
     ) -> subprocess.CompletedProcess[str]:
-        """A program of the build under mpiexec."""
-        command = [*self.mpiexec, "-n", str(ranks), str(self.build / program)]
+        """A program of the build under mpiexec, each rank started by the wrapper."""
+        command = [*self.mpiexec, "-n", str(ranks), *wrapper, str(self.build / program)]
         command += [str(argument) for argument in arguments]
         return subprocess.run(
             command,

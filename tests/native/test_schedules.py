@@ -118,15 +118,10 @@ def test_a_plugin_in_c_has_a_schedule(core: Core, user: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "ranks", "fault"),
     [
-        ("wrong_rank", 3, "rank 0 has a wrong result: its element 0 is not a reduction of ranks 0 to 2"),
-        ("wrong_element", 3, "rank 1 has a wrong result"),
         ("deadlocks", 3, "deadlock"),
         ("leaves_message", 3, "left requests open"),
-        ("writes_nothing", 3, "rank 0 has a wrong result"),
         ("reads_early", 2, "rank 0 has a wrong result"),
         ("changes_sent", 3, "changes what it is still sending"),
-        ("changes_send_buffer", 3, "rank 1 changes its send buffer"),
-        ("writes_outside", 3, "rank 2 writes outside of its buffers"),
         ("sends_to_itself", 3, "sends to itself"),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 NATIVE = sorted(str(p) for p in (ROOT / "native").rglob("*") if p.suffix in {".cpp", ".hpp", ".h"})
+MUTANTS = sorted(str(p) for p in (ROOT / "tests" / "mutants").iterdir() if p.suffix in {".cpp", ".hpp"})
 SNAKEMAKE = [ROOT / "Snakefile", *sorted((ROOT / "workflow").rglob("*.smk")), ROOT / "workflow" / "Snakefile"]
 
 
@@ -27,7 +28,10 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
         pytest.param(["mypy"], id="mypy"),
         pytest.param(["snakefmt", "--check", *map(str, SNAKEMAKE)], id="snakefmt"),
         pytest.param(["snakemake", "--lint"], id="snakemake-lint"),
-        pytest.param(["clang-format", "--dry-run", "-Werror", *NATIVE], id="clang-format"),
+        pytest.param(
+            ["clang-format", "--style=file:native/.clang-format", "--dry-run", "-Werror", *NATIVE, *MUTANTS],
+            id="clang-format",
+        ),
     ],
 )
 def test_the_tool_finds_nothing(command: list[str]) -> None:

@@ -22,6 +22,7 @@ namespace collpress {
 namespace {
 
 std::string digits(double number) {
+    if (std::isnan(number)) return "nan"; // of either sign
     std::array<char, 40> text;
     std::snprintf(text.data(), text.size(), "%.9g", number);
     return text.data();
@@ -397,7 +398,18 @@ class PointRun {
         return quantile(skew, 0.5);
     }
 
+    // Of every call since the buffers were made; outside of every timed region.
+    Verdict untouched() const {
+        const std::string outside = buffers_->written_outside();
+        if (!outside.empty()) return {Status::invalid, "a call wrote outside of its buffers: " + outside};
+        const std::optional<ChangedElement> changed = changed_element(*data_, rank(), buffers_->contribution());
+        if (!changed.has_value()) return {};
+        return {Status::invalid, "a call changed its send buffer: element " + std::to_string(changed->index) +
+                                     ": got " + digits(changed->got) + ", expected " + digits(changed->expected)};
+    }
+
     void check_after() {
+        untouched_ = agree(session_.world, untouched());
         const CheckResult last = check();
         if (!root()) return;
         last_was_worse_ = last.worse_than(first_check_);
@@ -510,9 +522,11 @@ class PointRun {
             report_.verdict = {Status::failed, "the codec states no finite bound for these values, so the result "
                                                "cannot be checked"};
         }
+        if (!untouched_.ok()) report_.verdict = untouched_;
         if (result.wrong == 0) return;
+        const std::string touched = untouched_.ok() ? "" : untouched_.reason + "; ";
         report_.verdict = {Status::invalid,
-                           std::string("the result ") +
+                           touched + "the result " +
                                (last_was_worse_ ? "of the last timed iteration" : "of the check before timing") +
                                " is wrong in " + std::to_string(result.wrong) +
                                " elements over all ranks; the worst: rank " + std::to_string(result.worst_rank) +
@@ -535,6 +549,7 @@ class PointRun {
     NonblockingOperation *nonblocking_ = nullptr; // the operation, where it is one
     CheckResult first_check_;
     bool last_was_worse_ = false;
+    Verdict untouched_;
     std::size_t wire_bytes_ = 0;
     Buffer stream_; // rank 0's message, compressed
     std::size_t stream_bytes_ = 0;

@@ -11,6 +11,7 @@ namespace collpress {
 class Buffer {
   public:
     static constexpr std::size_t usual_alignment = 65536; // the largest page of common machines
+    static constexpr std::size_t least_alignment = 64;    // so many bytes before the data are the buffer's own
 
     Buffer() = default;
     // The address is a multiple of `alignment`, a power of two, and not of its double. Throws std::bad_alloc. A buffer

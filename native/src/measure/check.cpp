@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -296,6 +297,25 @@ CheckResult check_result(const DataSource &data, collpress_op op, std::size_t ra
         Check check(data, op, codec_bound);
         for (const ResultPart &part : data.exchange().result(rank)) check.check(part, static_cast<const T *>(recv));
         return check.result();
+    });
+}
+
+std::optional<ChangedElement> changed_element(const DataSource &data, std::size_t rank, const void *contribution) {
+    return with_type(data.dtype().id, [&]<typename T>(std::type_identity<T>) -> std::optional<ChangedElement> {
+        const auto *values = static_cast<const T *>(contribution);
+        const std::size_t count = data.exchange().contribution(rank);
+        std::vector<T> buffer(oracle_chunk);
+        for (std::size_t first = 0; first < count; first += oracle_chunk) {
+            const std::size_t length = std::min(oracle_chunk, count - first);
+            const T *sent = data.view(rank, first, length, buffer.data());
+            if (std::memcmp(values + first, sent, length * sizeof(T)) == 0) continue;
+            for (std::size_t i = 0; i < length; ++i) {
+                if (std::memcmp(values + first + i, sent + i, sizeof(T)) != 0)
+                    return ChangedElement{first + i, static_cast<double>(values[first + i]),
+                                          static_cast<double>(sent[i])};
+            }
+        }
+        return std::nullopt;
     });
 }
 

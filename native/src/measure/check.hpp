@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace collpress {
 
@@ -51,5 +52,15 @@ struct CheckResult {
 // Of all that `rank` got. A worst element's index counts from the beginning of `recv`.
 CheckResult check_result(const DataSource &data, collpress_op op, std::size_t rank, const void *recv,
                          double codec_bound);
+
+// An element of what a rank sends that is no longer what it was, bit by bit.
+struct ChangedElement {
+    std::size_t index;
+    double got;
+    double expected;
+};
+
+// The first of them, if any.
+std::optional<ChangedElement> changed_element(const DataSource &data, std::size_t rank, const void *contribution);
 
 } // namespace collpress

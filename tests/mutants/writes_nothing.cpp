@@ -1,6 +1,6 @@
 // Returns without a result; what was in the buffer must not pass for one.
-#include "linear.hpp"
+#include "right.hpp"
 
 static void run(const collpress_p2p *, const collpress_call *) {}
 
-FAULTY_PLUGIN(run, "writes nothing")
+COLLPRESS_ALGORITHM_PLUGIN("allreduce", run, ({}), "writes nothing")

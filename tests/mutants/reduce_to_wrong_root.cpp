@@ -1,0 +1,12 @@
+// The rank behind root gets the reduction, root nothing.
+#include "right.hpp"
+
+static void run(const collpress_p2p *p2p, const collpress_call *call) {
+    const right::P2p comm(p2p);
+    collpress_call wrong = *call;
+    wrong.root = (call->root + 1) % comm.size();
+    if (comm.rank() == wrong.root) wrong.recv = comm.scratch(comm.bytes(call->count));
+    right::reduce(comm, wrong);
+}
+
+COLLPRESS_ALGORITHM_PLUGIN("reduce", run, ({}), "a wrong root")

@@ -1,0 +1,9 @@
+// Right: what the mutants of allgather are made from.
+#include "right.hpp"
+
+static void run(const collpress_p2p *p2p, const collpress_call *call) {
+    const right::P2p comm(p2p);
+    right::move(comm, call->send, call->recv, right::of_allgather(*call));
+}
+
+COLLPRESS_ALGORITHM_PLUGIN("allgather", run, ({}), "right")
