@@ -24,6 +24,7 @@ USUAL: Mapping[str, str | int] = MappingProxyType(
         "sync": "dissemination",
         "cache": "warm",
         "alignment": ALIGNMENT,
+        "knobs": "none",
     }
 )
 
@@ -37,6 +38,7 @@ _WORDS = {
     "sync": "start: {}",
     "cache": "{} cache",
     "alignment": "aligned to {} bytes",
+    "knobs": "knobs: {}",
 }
 
 

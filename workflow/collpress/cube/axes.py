@@ -77,6 +77,10 @@ _ABOUT: Mapping[str, dict[str, str]] = {
     "sync": {"long_name": "how ranks start an iteration together, as requested"},
     "cache": {"long_name": "state of the buffers", "comment": "cold: they left the caches before each iteration"},
     "alignment": {"long_name": "alignment of the buffers", "units": "byte"},
+    "knobs": {
+        "long_name": "variables of the library that were set",
+        "comment": "the name of a set in the platform file; none: the library's own values",
+    },
 }
 
 

@@ -414,5 +414,13 @@ FACTORS: dict[str, Factor] = {
             "bytes that each buffer's address is a multiple of, a power of two; dropped for barrier",
             format_size,
         ),
+        Factor(
+            "knobs",
+            _named("set of knobs", _GLOB_NAME, "a name from the platform's knobs, a pattern such as *, or none"),
+            False,
+            USUAL["knobs"],
+            _text(_GLOB_NAME),
+            "a set of the library's variables, by its name in the platform file; *: each that the platform has; or none",
+        ),
     )
 }
