@@ -34,6 +34,13 @@ class BatchPoint(_Frozen):
         }
 
 
+class Hosts(_Frozen):
+    """The hosts that are made of this machine; `rate` of the link in bit/s, None: as fast as it goes."""
+
+    kind: Literal["namespaces"]
+    rate: int | None
+
+
 class Batch(_Frozen):
     """`plan/batches/<batch>.json`.
 
@@ -54,6 +61,7 @@ class Batch(_Frozen):
     oversubscribed: bool
     binding: Literal["core", "hwthread", "none"]
     environment: dict[str, str]
+    hosts: Hosts | None = None
     samples: Literal["none", "summary", "per-rank", "all"]
     core: Path
     build: Path

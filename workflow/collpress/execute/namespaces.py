@@ -62,7 +62,9 @@ class Pair:
         path = folder / "agent"
         if any(c in str(path) for c in " \t:,;\"'"):
             raise CollpressError(
-                "Open MPI cannot start an agent in a folder of this name", where=str(folder), fix="set TMPDIR to another"
+                "Open MPI cannot start an agent in a folder of this name",
+                where=str(folder),
+                fix="set TMPDIR to another",
             )
         path.write_text(_AGENT.format(prefix=shlex.join(self.prefix(1))), encoding="utf-8")
         path.chmod(0o700)
@@ -88,9 +90,12 @@ def host_pair(rate: int | None) -> Iterator[Pair]:
     pair = Pair((f"collpress-{os.getpid()}-a", f"collpress-{os.getpid()}-b"), rate)
     try:
         for name in pair.names:
+            _remove(name)  # of a dead process that had our id
             _call("ip", "netns", "add", name)
         first, second = pair.names
-        _call("ip", "link", "add", INTERFACE, "netns", first, "type", "veth", "peer", "name", INTERFACE, "netns", second)
+        _call(
+            "ip", "link", "add", INTERFACE, "netns", first, "type", "veth", "peer", "name", INTERFACE, "netns", second
+        )
         for name, address in zip(pair.names, _ADDRESSES, strict=True):
             _raise_link(name, address, rate)
         yield pair

@@ -120,7 +120,9 @@ def expand(
                 continue
             owners[identity] = name
             result.points.append(
-                Point(name, factors, identity, unsupported(factors, platform, offer, by_id, memory_bytes, cpus, no_hosts))
+                Point(
+                    name, factors, identity, unsupported(factors, platform, offer, by_id, memory_bytes, cpus, no_hosts)
+                )
             )
     if errors:
         shown = errors[:5] + (

@@ -52,9 +52,7 @@ class Launch:
     hosts: Hosts | None = None
 
 
-def launch_of(
-    platform: Platform, machine: Machine, ranks_per_node: int, knobs: str = "none", nodes: int = 1
-) -> Launch:
+def launch_of(platform: Platform, machine: Machine, ranks_per_node: int, knobs: str = "none", nodes: int = 1) -> Launch:
     """The launch of a batch with that many ranks on a node, with a set of the platform's knobs.
 
     One rank a core where there are enough cores, one a hardware thread where there are enough of those, else unbound:

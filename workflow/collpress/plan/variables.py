@@ -59,6 +59,11 @@ def _said(*command: str) -> str:
         return ""
 
 
+def listing(names: Iterable[str]) -> list[str]:
+    """How those of the names begin that a library can list."""
+    return sorted({prefix for name in names for prefix in _SAY if name.startswith(prefix)})
+
+
 def unknown_variables(names: Iterable[str], wrapper: str) -> dict[str, str]:
     """Those of the library's variables that it does not have, each with a hint or an empty text.
 
@@ -91,7 +96,9 @@ def refuse_unknown_variables(platform: Platform, wrapper: str, sets: Iterable[st
     """CollpressError for each variable of these sets of knobs that the library does not have."""
     errors = [
         CollpressError(
-            f"the MPI library has no variable {name}", where=platform.where("knobs", knobs, name), fix=hint or "remove it"
+            f"the MPI library has no variable {name}",
+            where=platform.where("knobs", knobs, name),
+            fix=hint or "remove it",
         )
         for knobs in sorted(sets)
         for name, hint in unknown_variables(platform.knobs.get(knobs, {}), wrapper).items()

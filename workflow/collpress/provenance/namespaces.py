@@ -7,7 +7,13 @@ from pathlib import Path
 
 INTERFACE = "net0"
 """The link's end, called the same in both hosts."""
-PROGRAMS = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux", "hostname": "hostname"}
+PROGRAMS = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+    "hostname": "hostname",
+}
 """What is called, and the Debian package that holds it."""
 _ADMINISTRATION = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 

@@ -52,6 +52,7 @@ class Factors(Strict):
     sync: Axis = None
     cache: Axis = None
     alignment: Axis = None
+    knobs: Axis = None
 
     @field_validator("*", mode="before")
     @classmethod
