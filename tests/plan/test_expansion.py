@@ -64,6 +64,7 @@ def test_every_point_holds_every_factor(expanded: Any) -> None:
         "sync": "dissemination",
         "cache": "warm",
         "alignment": 65536,
+        "knobs": "none",
     }
 
 

@@ -65,7 +65,7 @@ def _pingpong(launcher: Launcher, core: Path, session: Session, rate: int) -> Li
     plan, journal = session.temporary / "link.tsv", session.temporary / "link.jsonl"
     line = {"key": "0" * 32, "id": "0" * 32, "collective": "pingpong", "algorithm": "library:default", "bound": "none"}
     line |= {"dtype": "float32", "op": "sum", "message_bytes": str(size), "data": "pattern", "warmup": "2"}
-    line |= {"min_iterations": "5", "max_iterations": "20", "precision": "0.01", "at_most": "10.0", "instrumented": "0"}
+    line |= {"min_iterations": "5", "max_iterations": "10", "precision": "0.01", "at_most": "10.0", "instrumented": "0"}
     write_plan(plan, [line])
     journal.write_bytes(b"")
     arguments = ["--plan", str(plan), "--journal", str(journal), "--launch", "0", "--attempt", "1", "--seed", "0"]

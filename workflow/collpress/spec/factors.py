@@ -420,7 +420,7 @@ FACTORS: dict[str, Factor] = {
             False,
             USUAL["knobs"],
             _text(_GLOB_NAME),
-            "a set of the library's variables, by its name in the platform file; *: each that the platform has; or none",
+            "a set of the library's variables, by its name in the platform file; *: all that it has; or none",
         ),
     )
 }
