@@ -14,7 +14,7 @@ from collpress.execute.batch import Batch
 from collpress.execute.build import build_plugins, build_project, plugin_sources
 from collpress.execute.compilation import Compilation, compiler_error
 from collpress.execute.supervisor import sweep
-from collpress.execute.toolchain import Toolchain, resolve_toolchain
+from collpress.execute.toolchain import Toolchain
 from collpress.layout import ROOT, build_record
 from collpress.plan.built import read_build
 from collpress.records import Status
@@ -41,22 +41,6 @@ GOOD = """
     }
 """
 CRASH = "(void)p2p; (void)call; volatile int *nowhere = nullptr; *nowhere = 1;"
-
-
-@pytest.fixture(scope="session")
-def toolchain() -> Toolchain:
-    return resolve_toolchain("wheel", ROOT / build_record("local").parent / "toolchain")
-
-
-@pytest.fixture(scope="session")
-def project(toolchain: Toolchain) -> dict[str, Any]:
-    """The project's build of this checkout, up to date."""
-    before = Path.cwd()
-    os.chdir(ROOT)
-    try:
-        return read_build(build_project("local", toolchain).record.absolute())
-    finally:
-        os.chdir(before)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collpress.plan.batches import Member, assign_shards, gather
+from collpress.plan.batches import Member, Start, assign_shards, gather
 from collpress.plan.launch import Launch
 
 _points = st.lists(
@@ -46,20 +46,23 @@ def _member(identity: str) -> Member:
 
 
 def test_batches_differ_by_shape_launch_build_and_shard() -> None:
-    launches = {n: Launch({}, "core", False) for n in (1, 2, 4)}
+    two, four, spread, knobs = Start(1, 2), Start(1, 4), Start(2, 4), Start(1, 2, "eager")
+    starts = (two, four, spread, knobs)
+    launches = {start: Launch({}, "core", False) for start in starts}
     members = [
-        (_member("a"), 1, 2),
-        (_member("b"), 1, 4),
-        (_member("c"), 1, 2),
-        (_member("d"), 1, 2),
-        (_member("e"), 2, 4),
+        (_member("a"), two),
+        (_member("b"), four),
+        (_member("c"), two),
+        (_member("d"), two),
+        (_member("e"), spread),
+        (_member("f"), knobs),
     ]
-    shards = {"1x2": {"a": 0, "c": 0, "d": 1}, "1x4": {"b": 0}, "2x4": {"e": 0}}
-    shared = {n: {"build": "one"} for n in (1, 2, 4)}
+    shards = {"1x2": {"a": 0, "c": 0, "d": 1, "f": 0}, "1x4": {"b": 0}, "2x4": {"e": 0}}
+    shared = {start: {"build": "one", "knobs": start.knobs} for start in starts}
     batches = gather(members, launches, shared, shards)
-    assert [[m.id for m in b.members] for b in batches] == [["a", "c"], ["b"], ["d"], ["e"]]
-    assert len({b.id for b in batches}) == 4
+    assert [[m.id for m in b.members] for b in batches] == [["a", "c"], ["b"], ["d"], ["e"], ["f"]]
+    assert len({b.id for b in batches}) == 5
     assert all(len(b.id) >= 12 and b.seed >= 0 for b in batches)
-    rebuilt = gather(members, launches, {n: {"build": "two"} for n in (1, 2, 4)}, shards)
+    rebuilt = gather(members, launches, {start: {"build": "two"} for start in starts}, shards)
     assert not {b.id for b in rebuilt} & {b.id for b in batches}
     assert [b.id for b in gather(members, launches, shared, shards)] == [b.id for b in batches]

@@ -65,6 +65,7 @@ def test_every_point_holds_every_factor(expanded: Any) -> None:
         "cache": "warm",
         "alignment": 65536,
         "backend": "mpi",
+        "knobs": "none",
     }
 
 

@@ -25,6 +25,7 @@ USUAL: Mapping[str, str | int] = MappingProxyType(
         "cache": "warm",
         "alignment": ALIGNMENT,
         "backend": "mpi",
+        "knobs": "none",
     }
 )
 
@@ -39,6 +40,7 @@ _WORDS = {
     "cache": "{} cache",
     "alignment": "aligned to {} bytes",
     "backend": "through {}",
+    "knobs": "knobs: {}",
 }
 
 

@@ -78,6 +78,10 @@ _ABOUT: Mapping[str, dict[str, str]] = {
     "cache": {"long_name": "state of the buffers", "comment": "cold: they left the caches before each iteration"},
     "alignment": {"long_name": "alignment of the buffers", "units": "byte"},
     "backend": {"long_name": "who calls the library", "comment": "mpi: the native core; mpi4py: Python"},
+    "knobs": {
+        "long_name": "variables of the library that were set",
+        "comment": "the name of a set in the platform file; none: the library's own values",
+    },
 }
 
 

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-from collpress.doctor import clock, compiler, mpi, processors, storage, variables
+from collpress.doctor import clock, compiler, hosts, mpi, processors, storage, variables
 from collpress.doctor.result import Result, skipped
 from collpress.execute.toolchain import Toolchain
 from collpress.layout import RESULTS
@@ -62,6 +62,8 @@ def _programs(platform: Platform, machine: Machine) -> Generator[Result, None, m
         else:
             verdict = mpi.launcher(toolchain)
             yield verdict
+            yield variables.library_variables(platform, toolchain)
+            yield from hosts.hosts(platform)
             if verdict.verdict == "problem":
                 yield mpi.hello_without("a launcher")
             else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ from collpress.doctor.programs import Answer, ask
 from collpress.doctor.result import Result, note, ok, problem, skipped
 from collpress.errors import CollpressError
 from collpress.execute.launcher import Launcher, session
+from collpress.execute.namespaces import host_pair
 from collpress.execute.toolchain import STANDARD, Toolchain, mpi_library, resolve_toolchain
 from collpress.plan.built import find_mpiexec
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import Machine
+from collpress.provenance.namespaces import namespaces_lack
 from collpress.spec.platform import Platform
 
 RANKS = 2
@@ -109,14 +112,17 @@ def hello(
     if built.code != 0:
         fix = "mend the installation that toolchain.from names; unset variables that change its wrapper"
         return problem(check, f"the wrapper does not make a program: {built.last_words}", fix), None
-    launch = launch_of(platform, machine, RANKS)
-    start = Launcher(find_mpiexec(toolchain.wrapper), RANKS, launch.binding, launch.environment, toolchain.mpi)
+    nodes = RANKS if platform.hosts and namespaces_lack() is None else 1
+    launch = launch_of(platform, machine, RANKS // nodes, nodes=nodes)
+    mpiexec = find_mpiexec(toolchain.wrapper)
     try:
-        command_line = start.command(program, [])
+        with session() as folders, ExitStack() as made:
+            pair = made.enter_context(host_pair(launch.hosts.rate)) if launch.hosts else None
+            start = Launcher(mpiexec, RANKS, launch.binding, launch.environment, toolchain.mpi, pair)
+            command_line, variables = start.command(program, []), start.variables(folders)
+            said = ask(command_line, seconds=seconds, environment=variables, mark=folders.temporary)
     except CollpressError as error:
         return problem(check, error.what, error.fix), None
-    with session() as folders:
-        said = ask(command_line, seconds=seconds, environment=start.variables(folders), mark=folders.temporary)
     return _judged(check, said, toolchain)
 
 

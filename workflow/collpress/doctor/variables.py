@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from collpress.doctor.result import Result, note, ok, problem
+from collpress.doctor.result import Result, note, ok, problem, skipped
+from collpress.execute.toolchain import Toolchain
+from collpress.plan.variables import known_variables, listing, unknown_variables, variables_of
+from collpress.spec.platform import Platform
 
 BUILDING = frozenset(
     {"OPAL_PREFIX", "OPAL_LIBDIR", "MPICH_CC", "MPICH_CXX", "CPATH", "CPLUS_INCLUDE_PATH"}
@@ -15,6 +18,22 @@ BUILDING = frozenset(
 
 RUNNING = ("OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "UCX_", "I_MPI_", "LD_PRELOAD")
 """Beginnings of variables that would change a measurement if they reached it; they do not."""
+
+
+def library_variables(platform: Platform, toolchain: Toolchain) -> Result:
+    """The variables that the platform sets, where the library lists what it has."""
+    check, wrapper = "library's variables", toolchain.wrapper
+    placed = [(place, unknown_variables(content, wrapper)) for place, content in variables_of(platform)]
+    unknown = [(".".join((*place, name)), hint) for place, found in placed for name, hint in found.items()]
+    if unknown:
+        said = f"the library has no {', no '.join(name for name, _ in unknown)}"
+        hints = [hint for _, hint in unknown if hint]
+        return problem(check, said, " ".join(hints) or f"correct {platform.path}")
+    names = [name for _, content in variables_of(platform) for name in content]
+    silent = sorted({prefix for prefix in listing(names) if not known_variables(wrapper, prefix)})
+    if silent:
+        return skipped(check, f"the library does not list what begins with {', '.join(silent)}")
+    return ok(check, "it has all that the platform sets" if listing(names) else "the platform sets none")
 
 
 def user(effective_id: int | None = None) -> Result:

@@ -35,6 +35,13 @@ class BatchPoint(_Frozen):
         }
 
 
+class Hosts(_Frozen):
+    """The hosts that are made of this machine; `rate` of the link in bit/s, None: as fast as it goes."""
+
+    kind: Literal["namespaces"]
+    rate: int | None
+
+
 class Batch(_Frozen):
     """`plan/batches/<batch>.json`.
 
@@ -56,6 +63,7 @@ class Batch(_Frozen):
     oversubscribed: bool
     binding: Literal["core", "hwthread", "none"]
     environment: dict[str, str]
+    hosts: Hosts | None = None
     samples: Literal["none", "summary", "per-rank", "all"]
     backend: Literal["mpi", "mpi4py"] = "mpi"
     core: Path

@@ -1,4 +1,5 @@
-"""The command and the environment that start the core on its ranks: the mpiexec of Open MPI or MPICH on one machine.
+"""The command and the environment that start the core on its ranks: the mpiexec of Open MPI or MPICH on one machine,
+which may be made two hosts.
 
 What changes a measurement is part of the plan (`plan.launch`); here is added only what does not. Sessions and shared
 memory lie in folders of our own, which a killed launch cannot leave behind for good.
@@ -17,6 +18,7 @@ from pathlib import Path
 from collpress.codecs.zfp import codec_environment
 from collpress.errors import CollpressError
 from collpress.execute.binding import binding_options
+from collpress.execute.namespaces import Pair
 from collpress.execute.processes import start_time
 from collpress.execute.shared_memory import SHARED_MEMORY, remove_unused_segments
 from collpress.layout import ROOT
@@ -35,6 +37,7 @@ class Launcher:
     processors.
     environment : the batch's own variables, on top of the few that are passed on.
     mpi : whose mpiexec it is, `openmpi` or `mpich`.
+    hosts : the two hosts that the ranks are spread over; None: all are on this one.
     """
 
     mpiexec: Path
@@ -42,6 +45,7 @@ class Launcher:
     binding: str
     environment: Mapping[str, str]
     mpi: str = "openmpi"
+    hosts: Pair | None = None
 
     def command(self, core: Path, arguments: list[str]) -> list[str]:
         """The whole command line.
@@ -62,8 +66,11 @@ class Launcher:
                 f"the plan binds {self.ranks} ranks to a {self.binding} each, but this process may use {room} only",
                 fix="take the inventory again with the processors that you want to measure on",
             )
-        binding = binding_options(self.mpi, self.binding, self.ranks)
-        return [str(self.mpiexec), "-n", str(self.ranks), *binding, str(core.absolute()), *arguments]
+        if self.hosts is not None:
+            before, placing = self.hosts.prefix(0), self.hosts.mpiexec_options(self.ranks)
+        else:
+            before, placing = [], binding_options(self.mpi, self.binding, self.ranks)
+        return [*before, str(self.mpiexec), "-n", str(self.ranks), *placing, str(core.absolute()), *arguments]
 
     def variables(self, session: Session) -> dict[str, str]:
         """The complete environment of a launch."""
@@ -73,6 +80,8 @@ class Launcher:
             if session.shared_memory is not None:
                 own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)
             own |= root_permissions()
+        if self.hosts is not None:
+            own["PRTE_MCA_plm_ssh_agent"] = str(self.hosts.write_agent(session.temporary))
         return {**passed, **own, **codec_environment(), **self.environment}
 
 

@@ -46,8 +46,12 @@ class Proof:
 
 
 def of_the_library(points: Iterable[BatchPoint]) -> list[BatchPoint]:
-    """The points whose algorithm is the library's own."""
-    return [point for point in points if str(point.line.get("algorithm", "")).startswith("library:")]
+    """The points whose algorithm is the library's own, called by the native core."""
+    return [
+        point
+        for point in points
+        if str(point.line.get("algorithm", "")).startswith("library:") and point.line.get("backend", "mpi") == "mpi"
+    ]
 
 
 def prove(

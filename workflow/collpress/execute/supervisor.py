@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from collpress.execute.attempt import Attempt
 from collpress.execute.batch import Batch, BatchPoint
 from collpress.execute.core import CoreRun, Outcome
 from collpress.execute.launcher import Launcher, session
+from collpress.execute.link import Link, measure_link
 from collpress.execute.lock import holder
+from collpress.execute.namespaces import Pair, host_pair
 from collpress.execute.progress import Progress
 from collpress.execute.proof import Proof, of_the_library, prove
 from collpress.execute.receipt import Spent, write_receipt
@@ -62,17 +66,16 @@ def sweep(batch: Batch, directory: Path) -> Swept:
     own = directory / "batches" / batch.batch
     stopped_by, spent = None, None
     if any(missing.values()):
-        build = read_build(batch.build)
-        mpi = build["mpi"]
-        launcher = Launcher(
-            find_mpiexec(mpi["wrapper"]), batch.ranks, batch.binding, batch.environment, mpi.get("kind", "openmpi")
-        )
+        mpi = read_build(batch.build)["mpi"]
         attempt = Attempt(own)
-        write_json(own / f"provenance-{attempt.number}.json", observe(batch.build))
-        with Interruption(holder(directory)) as interruption, session() as folders:
+        with Interruption(holder(directory)) as interruption, session() as folders, ExitStack() as made:
+            hosts = made.enter_context(host_pair(batch.hosts.rate)) if batch.hosts else None
+            launcher = _launcher(batch, mpi, hosts)
+            link = measure_link(launcher, batch.core, folders, hosts.rate) if hosts and hosts.rate else None
+            write_json(own / f"provenance-{attempt.number}.json", _observed(batch, hosts, link))
             library = of_the_library({p.key: p for points in missing.values() for p in points}.values())
             proofs = prove(batch, launcher, folders, library, own / f"proof-{attempt.number}.jsonl")
-            supervisor = Supervisor(batch, attempt, missing, proofs)
+            supervisor = Supervisor(batch, attempt, missing, proofs, _refusal(link))
             supervisor.run(CoreRun(batch, launcher, attempt, folders, interruption, supervisor.note))
             stopped_by = interruption.requested
         for record in supervisor.records:
@@ -82,16 +85,50 @@ def sweep(batch: Batch, directory: Path) -> Swept:
     return Swept(journals, receipt, stopped_by)
 
 
+def _launcher(batch: Batch, mpi: dict[str, Any], hosts: Pair | None) -> Launcher:
+    kind = mpi.get("kind", "openmpi")
+    return Launcher(find_mpiexec(mpi["wrapper"]), batch.ranks, batch.binding, batch.environment, kind, hosts)
+
+
+def _observed(batch: Batch, hosts: Pair | None, link: Link | None) -> dict[str, Any]:
+    """Provenance, with how the ranks were started."""
+    launch: dict[str, Any] = {"environment": batch.environment, "binding": batch.binding}
+    if hosts is not None and batch.hosts is not None:
+        launch["hosts"] = {
+            "kind": batch.hosts.kind,
+            "names": list(hosts.names),
+            "nodes": batch.nodes,
+            "rate": hosts.rate,
+            "link": link.as_json() if link else None,
+        }
+    return {**observe(batch.build), "launch": launch}
+
+
+def _refusal(link: Link | None) -> str | None:
+    if link is None or link.verdict != "missed":
+        return None
+    return (
+        f"the link between the two hosts gives {link.measured / 1e6:.0f} Mbit/s, not {link.rate / 1e6:.0f}, in a "
+        f"pingpong of {link.message_bytes} bytes: the machine is busy, or too slow for that rate"
+    )
+
+
 class Supervisor:
     """The launches of one attempt, one after the other."""
 
     def __init__(
-        self, batch: Batch, attempt: Attempt, missing: dict[int, list[BatchPoint]], proofs: Mapping[str, Proof]
+        self,
+        batch: Batch,
+        attempt: Attempt,
+        missing: dict[int, list[BatchPoint]],
+        proofs: Mapping[str, Proof],
+        hopeless: str | None = None,
     ) -> None:
+        """`hopeless`: why nothing can be measured this time."""
         self.batch, self.attempt, self.missing, self.proofs = batch, attempt, missing, proofs
         self.records: list[Record] = []
         self._given_up: dict[str, str] = {}
-        self._hopeless: str | None = None
+        self._hopeless = hopeless
         self._launch = self._points = self._points_done = 0
         planned = sum(map(len, missing.values()))
         self._progress = Progress(f"measuring on {batch.ranks} ranks", planned, batch.launches)

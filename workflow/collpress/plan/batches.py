@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from collpress.plan.identity import batch_digest, digest
 from collpress.plan.launch import Launch
@@ -15,6 +15,14 @@ CAPACITY = 500
 
 Shards = Mapping[str, Mapping[str, int]]
 """Allocation shape (`NODESxRANKS`) → point id → number of the shard."""
+
+
+class Start(NamedTuple):
+    """What of a point decides how its batch is started."""
+
+    nodes: int
+    ranks: int
+    knobs: str = "none"
 
 
 @dataclass(frozen=True)
@@ -76,26 +84,25 @@ def assign_shards(
 
 
 def gather(
-    members: Sequence[tuple[Member, int, int]],
-    launches: Mapping[int, Launch],
-    shared: Mapping[int, Any],
+    members: Sequence[tuple[Member, Start]],
+    launches: Mapping[Start, Launch],
+    shared: Mapping[Start, Any],
     shards: Shards,
 ) -> list[Batch]:
     """Batches in the order of their first points.
 
     Parameters
     ----------
-    members : (point, nodes, ranks).
-    launches, shared : by ranks on a node: how such a batch is started, and `identity.launch_identity` of it.
+    launches, shared : how such a batch is started, and `identity.launch_identity` of it.
     """
     batches: dict[str, Batch] = {}
-    for member, nodes, ranks in members:
-        per_node = ranks // nodes
+    for member, start in members:
+        nodes, ranks, _ = start
         shard = shards[shape_of(nodes, ranks)][member.id]
         backend = member.line.get("backend", "mpi")
-        common = {"nodes": nodes, "ranks": ranks, "shared": shared[per_node], "shard": shard}
+        common = {"nodes": nodes, "ranks": ranks, "shared": shared[start], "shard": shard}
         identity = digest(common if backend == "mpi" else common | {"backend": backend})[:16]
-        batch = batches.setdefault(identity, Batch(identity, nodes, ranks, launches[per_node], backend))
+        batch = batches.setdefault(identity, Batch(identity, nodes, ranks, launches[start], backend))
         batch.members.append(member)
     return list(batches.values())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import product
@@ -80,6 +80,7 @@ def expand(
     offer: Offer | None = None,
     memory_bytes: int | None = None,
     cpus: int | None = None,
+    no_hosts: str | None = None,
 ) -> Expansion:
     """All points of a campaign on a platform.
 
@@ -89,6 +90,7 @@ def expand(
         `needs.datasets_needed` names. Points, exclusions and reasons name them by their ids, private ones thus not.
     offer : what the installation offers; None before the build: patterns of algorithms and codecs then stay patterns.
     memory_bytes, cpus : of a node, where known.
+    no_hosts : why this machine cannot be made two hosts; see `provenance.namespaces`.
 
     Raises
     ------
@@ -96,7 +98,8 @@ def expand(
     """
     public = {name: dataset.id for name, dataset in datasets.items()}
     by_id = {dataset.id: dataset for dataset in datasets.values()}
-    sweeps = {name: _Sweep(campaign, name, offer, public) for name in campaign.experiments}
+    sets = sorted(platform.knobs)
+    sweeps = {name: _Sweep(campaign, name, offer, public, sets) for name in campaign.experiments}
     _guard(campaign, sweeps)
     result = Expansion()
     owners: dict[str, str] = {}
@@ -117,7 +120,9 @@ def expand(
                 continue
             owners[identity] = name
             result.points.append(
-                Point(name, factors, identity, unsupported(factors, platform, offer, by_id, memory_bytes, cpus))
+                Point(
+                    name, factors, identity, unsupported(factors, platform, offer, by_id, memory_bytes, cpus, no_hosts)
+                )
             )
     if errors:
         shown = errors[:5] + (
@@ -131,9 +136,16 @@ def expand(
 class _Sweep:
     """One experiment: its groups of rows, before they are crossed."""
 
-    def __init__(self, campaign: Campaign, name: str, offer: Offer | None, datasets: Mapping[str, str]) -> None:
-        """`datasets`: ids by the names that the campaign uses."""
-        self.campaign, self.name, self.offer, self.datasets = campaign, name, offer, datasets
+    def __init__(
+        self,
+        campaign: Campaign,
+        name: str,
+        offer: Offer | None,
+        datasets: Mapping[str, str],
+        knobs: Sequence[str],
+    ) -> None:
+        """`datasets`: ids by the names that the campaign uses; `knobs`: the names of the platform's sets."""
+        self.campaign, self.name, self.offer, self.datasets, self.knobs = campaign, name, offer, datasets, knobs
         self.experiment: Experiment = campaign.experiments[name]
         self.warnings: list[str] = []
         self._names_of: dict[str, list[str]] = {}
@@ -273,6 +285,8 @@ class _Sweep:
         """What a pattern of a factor is matched with; None if that is not known yet."""
         if factor == "dataset":
             return sorted(self.datasets)
+        if factor == "knobs":
+            return list(self.knobs)
         if self.offer is None:
             return None
         return (

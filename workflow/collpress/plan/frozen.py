@@ -11,7 +11,7 @@ from typing import Any
 from collpress.errors import CollpressError
 from collpress.files import write_json
 from collpress.layout import Places
-from collpress.plan.batches import Batch, Member, Shards, assign_shards, gather, shape_of
+from collpress.plan.batches import Batch, Member, Shards, Start, assign_shards, gather, shape_of
 from collpress.plan.estimate import batch_minutes, batch_seconds, point_seconds
 from collpress.plan.expansion import Expansion, Point
 from collpress.plan.identity import Build, digest, launch_identity, point_key
@@ -22,6 +22,7 @@ from collpress.plan.metrics import BrokenMetric, chosen_metrics, metrics_of_poin
 from collpress.plan.offer import Dataset, Offer
 from collpress.spec.campaign import Campaign
 from collpress.spec.platform import Platform
+from collpress.usual import USUAL
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,17 @@ def freeze(
     broken : metrics that are asked for and cannot be used; they are told, and no part of any key.
     """
     runnable = [p for p in expansion.points if p.runnable]
-    placed = assign_shards(shards, ((shape_of(*_shape(p)), p.id) for p in runnable))
-    launches = {n: launch_of(site.platform, site.machine, n) for n in {r // n for n, r in map(_shape, runnable)}}
-    shared = {n: launch_identity(site.build, site.platform.launcher, launch) for n, launch in launches.items()}
-    members = [(_member(p, campaign, site, shared), *_shape(p)) for p in runnable]
+    starts = {p.id: _start(p) for p in runnable}
+    placed = assign_shards(shards, ((shape_of(starts[p.id].nodes, starts[p.id].ranks), p.id) for p in runnable))
+    launches = {
+        start: launch_of(site.platform, site.machine, start.ranks // start.nodes, start.knobs, start.nodes)
+        for start in set(starts.values())
+    }
+    shared = {start: launch_identity(site.build, site.platform.launcher, launch) for start, launch in launches.items()}
+    members = [(_member(p, campaign, site, shared[starts[p.id]]), starts[p.id]) for p in runnable]
     batches = gather(members, launches, shared, placed)
     batch_of = {m.key: b.id for b in batches for m in b.members}
-    key_of = {member.id: member.key for member, _, _ in members}
+    key_of = {member.id: member.key for member, _ in members}
     head = {"schema": 1, "campaign": campaign.name, "platform": site.platform.name}
     rows = [
         {
@@ -100,16 +105,15 @@ def freeze(
     )
 
 
-def _shape(point: Point) -> tuple[int, int]:
-    return int(point.factors["nodes"]), int(point.factors["ranks"])
+def _start(point: Point) -> Start:
+    factors = point.factors
+    return Start(int(factors["nodes"]), int(factors["ranks"]), str(factors.get("knobs", USUAL["knobs"])))
 
 
-def _member(point: Point, campaign: Campaign, site: Site, shared: Mapping[int, Any]) -> Member:
-    nodes, ranks = _shape(point)
+def _member(point: Point, campaign: Campaign, site: Site, shared: Mapping[str, Any]) -> Member:
     measure = campaign.measure
     metrics = metrics_of_point(point.factors, chosen_metrics(campaign.metrics, site.offer.metrics))
-    common = shared[ranks // nodes]
-    key = point_key(point.id, point.factors, site.offer, site.datasets, common, measure, site.machine, metrics)
+    key = point_key(point.id, point.factors, site.offer, site.datasets, shared, measure, site.machine, metrics)
     line = plan_line(key, point.id, point.factors, site.offer, site.datasets, measure, metrics)
     return Member(key, point.id, point.experiment, line, point_seconds(measure))
 
@@ -144,6 +148,7 @@ def _index(batch: Batch, campaign: Campaign, site: Site, head: Mapping[str, Any]
         "oversubscribed": launch.oversubscribed,
         "binding": launch.binding,
         "environment": launch.environment,
+        **({"hosts": launch.hosts.as_json()} if launch.hosts else {}),
         "samples": campaign.measure.samples,
         **({} if batch.backend == "mpi" else {"backend": batch.backend}),
         "core": site.core,

@@ -70,6 +70,7 @@ def launch_identity(build: Build, launcher: str, launch: Launch) -> dict[str, An
         "environment": launch.environment,
         "binding": launch.binding,
         "oversubscribed": launch.oversubscribed,
+        **({"hosts": launch.hosts.as_json()} if launch.hosts else {}),
     }
 
 

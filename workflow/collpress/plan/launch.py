@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 
 from collpress.plan.machine import Machine
-from collpress.spec.platform import Platform
+from collpress.provenance.namespaces import INTERFACE
+from collpress.spec.platform import Hosts, Platform
 
 _ONE_MACHINE = {
     # Everything stays inside the machine: neither a network nor a resolvable host name is needed.
@@ -24,6 +25,15 @@ _ONE_MACHINE = {
 _YIELDING = {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}}  # MPICH yields now and then by itself, and no more
 
 
+_TWO_HOSTS = {
+    "OMPI_MCA_btl": "self,sm,tcp",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl_tcp_if_include": INTERFACE,
+}
+_THROTTLED = {"OMPI_MCA_btl_tcp_sndbuf": "131072"}
+"""With the default, acknowledgements queue behind megabytes of own data, and exchanges get half of the rate."""
+
+
 @dataclass(frozen=True)
 class Launch:
     """Part of a batch's identity and of every point's key.
@@ -33,34 +43,48 @@ class Launch:
     environment : variables for the launcher and all ranks, sorted by name.
     binding : `core`, `hwthread` or `none`; the launcher's command line asks for it.
     oversubscribed : more ranks than CPUs; Open MPI's ranks then yield while they wait.
+    hosts : the hosts that are made of this machine before the batch; None where it is one host.
     """
 
     environment: dict[str, str]
     binding: str
     oversubscribed: bool
+    hosts: Hosts | None = None
 
 
-def launch_of(platform: Platform, machine: Machine, ranks_per_node: int) -> Launch:
-    """The launch of a batch with that many ranks on a node.
+def launch_of(platform: Platform, machine: Machine, ranks_per_node: int, knobs: str = "none", nodes: int = 1) -> Launch:
+    """The launch of a batch with that many ranks on a node, with a set of the platform's knobs.
 
     One rank a core where there are enough cores, one a hardware thread where there are enough of those, else unbound:
-    two ranks that are bound to one CPU and poll starve each other.
+    two ranks that are bound to one CPU and poll starve each other. Hosts made of this machine share its CPUs, and are
+    never bound: each would begin with the same core.
     """
     mpi = platform.toolchain.mpi
     variables = dict(_ONE_MACHINE[mpi])
     if platform.backends.mpi.controls == "openmpi":
         # Without this, writing an algorithm's control variable succeeds, reads back, and has no effect.
         variables["OMPI_MCA_coll_tuned_use_dynamic_rules"] = "1"
-    oversubscribed = ranks_per_node > machine.cpus
+    hosts = platform.hosts if nodes > 1 else None
+    if hosts is not None:
+        variables |= _TWO_HOSTS | (_THROTTLED if hosts.rate else {})
+    oversubscribed = cpu_ranks(platform, nodes, ranks_per_node) > machine.cpus
     if oversubscribed:
         binding = "none"
         variables |= _YIELDING.get(mpi, {})
+    elif hosts is not None:
+        binding = "none"
     elif ranks_per_node > machine.cores:
         binding = "hwthread"
     else:
         binding = "core"
     variables.update(platform.environment)
-    return Launch(dict(sorted(variables.items())), binding, oversubscribed)
+    variables.update(platform.knobs.get(knobs, {}))
+    return Launch(dict(sorted(variables.items())), binding, oversubscribed, hosts)
+
+
+def cpu_ranks(platform: Platform, nodes: int, ranks_per_node: int) -> int:
+    """Ranks on the processors and in the memory of one machine."""
+    return ranks_per_node * (nodes if platform.hosts else 1)
 
 
 def root_permissions() -> dict[str, str]:

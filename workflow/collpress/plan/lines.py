@@ -40,7 +40,8 @@ def plan_line(
     if number:
         line["bound_value"] = number
     line |= {name: str(factors[name]) for name in ("dtype", "op", "message_bytes")}
-    line |= {name: str(value) for name, value in unusual(factors).items()}
+    # Knobs are the launch's, which the core does not see.
+    line |= {name: str(value) for name, value in unusual(factors).items() if name != "knobs"}
     if factors.get("imbalance") == "random":
         line["imbalance_seed"] = str(exchange.SEED)
     dataset = datasets.get(str(factors["dataset"]))

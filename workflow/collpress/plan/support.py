@@ -8,8 +8,9 @@ from collpress.collectives import LEAST_RANKS, ROOTED, UNEVEN
 from collpress.errors import did_you_mean
 from collpress.plan import serving
 from collpress.plan.exchange import elements, largest_contribution, largest_result
+from collpress.plan.launch import cpu_ranks
 from collpress.plan.offer import Algorithm, Dataset, Offer
-from collpress.spec.factors import DTYPES, Value
+from collpress.spec.factors import DTYPES, Value, is_pattern
 from collpress.spec.platform import Platform
 from collpress.spec.quantities import format_size
 
@@ -28,6 +29,7 @@ def unsupported(
     datasets: Mapping[str, Dataset],
     memory_bytes: int | None = None,
     cpus: int | None = None,
+    no_hosts: str | None = None,
 ) -> str | None:
     """The first reason why a point cannot be measured, or None.
 
@@ -36,8 +38,12 @@ def unsupported(
     offer : None before anything is built: then only limits and data are looked at.
     memory_bytes : memory of a node, where known; the platform's own limit goes first.
     cpus : hardware threads of a node that may be used, where known.
+    no_hosts : why this machine cannot be made two hosts, where the platform asks for that.
     """
     reason = _beyond_limits(factors, platform, memory_bytes, cpus) or _against_backend(factors, platform)
+    reason = reason or _without_knobs(factors, platform)
+    if reason is None and platform.hosts is not None and int(factors["nodes"]) > 1:
+        reason = no_hosts
     if reason is None and offer is not None:
         reason = _not_offered(factors, offer)
     return reason or _against_dataset(factors, datasets)
@@ -63,10 +69,9 @@ def _beyond_limits(
         return f"{ranks} ranks do not spread evenly over {nodes} nodes"
     if ranks // nodes > limits.ranks_per_node:
         return f"{ranks // nodes} ranks on a node: the platform {platform.name} allows {limits.ranks_per_node}"
-    if not limits.oversubscribe and cpus is not None and ranks // nodes > cpus:
-        return (
-            f"{ranks // nodes} ranks on a node with {cpus} CPUs: the platform {platform.name} lets no ranks share one"
-        )
+    together = cpu_ranks(platform, nodes, ranks // nodes)
+    if not limits.oversubscribe and cpus is not None and together > cpus:
+        return f"{together} ranks on a node with {cpus} CPUs: the platform {platform.name} lets no ranks share one"
     if limits.message_bytes is not None and size > limits.message_bytes:
         return (
             f"a message of {format_size(size)}: the platform {platform.name} allows {format_size(limits.message_bytes)}"
@@ -76,7 +81,7 @@ def _beyond_limits(
     if counted > MOST_ELEMENTS:
         return f"{counted} elements: one MPI call counts at most {MOST_ELEMENTS}"
     memory = limits.memory_bytes or memory_bytes
-    need = memory_per_rank(factors) * (ranks // nodes)
+    need = memory_per_rank(factors) * together
     if memory is not None and need > memory:
         return f"needs {need / 2**30:.1f} GiB of memory on a node, which has {memory / 2**30:.1f} GiB"
     return None
@@ -97,6 +102,14 @@ def _against_backend(factors: Mapping[str, Value], platform: Platform) -> str | 
         if factors.get(name) == value:
             return f"mpi4py knows no {name} {value}: {why}"
     return None
+
+
+def _without_knobs(factors: Mapping[str, Value], platform: Platform) -> str | None:
+    name, known = str(factors.get("knobs", "none")), platform.knobs
+    if name == "none" or name in known or is_pattern(name):
+        return None
+    there = did_you_mean(name, known) or f"there is {', '.join(sorted(known)) or 'none'}"
+    return f'the platform {platform.name} has no knobs "{name}"; {there}'
 
 
 def _is_uneven(factors: Mapping[str, Value]) -> bool:

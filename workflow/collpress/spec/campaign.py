@@ -53,6 +53,7 @@ class Factors(Strict):
     cache: Axis = None
     alignment: Axis = None
     backend: Axis = None
+    knobs: Axis = None
 
     @field_validator("*", mode="before")
     @classmethod

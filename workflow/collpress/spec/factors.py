@@ -420,5 +420,13 @@ FACTORS: dict[str, Factor] = {
             BACKENDS,
             "who calls: mpi (the native core), or mpi4py (Python, library:default only), for what Python adds",
         ),
+        Factor(
+            "knobs",
+            _named("set of knobs", _GLOB_NAME, "a name from the platform's knobs, a pattern such as *, or none"),
+            False,
+            USUAL["knobs"],
+            _text(_GLOB_NAME),
+            "a set of the library's variables, by its name in the platform file; *: all that it has; or none",
+        ),
     )
 }

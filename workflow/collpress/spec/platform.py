@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -9,6 +10,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_
 
 from collpress.errors import CollpressError
 from collpress.spec.document import Document
+from collpress.spec.factors import NAME
 from collpress.spec.mistakes import as_field_error
 from collpress.spec.model import Strict
 from collpress.spec.quantities import SIZE_PATTERN, parse_size
@@ -51,6 +53,39 @@ class Limits(Strict):
     )
 
 
+_RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([MG])bit(?:/s)?\s*")
+LEAST_RATE, LARGEST_RATE = 10**8, 10**10
+"""bit/s; what was found to be met within some per cent."""
+
+
+def _rate(value: Any) -> int | None:
+    allowed = "none, or 100 Mbit/s to 10 Gbit/s, for example 2.5 Gbit/s"
+    if value == "none":
+        return None
+    found = _RATE.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise CollpressError(f'"{value}" is not a rate', allowed=allowed)
+    rate = round(float(found[1]) * {"M": 10**6, "G": 10**9}[found[2]])
+    if not LEAST_RATE <= rate <= LARGEST_RATE:
+        raise CollpressError(f"a rate of {value} cannot be kept here", allowed=allowed)
+    return rate
+
+
+class Hosts(Strict):
+    """Two hosts made of this machine: network namespaces with names of their own and a link between them."""
+
+    kind: Literal["namespaces"]
+    rate: Annotated[
+        int | None,
+        BeforeValidator(as_field_error(_rate)),
+        WithJsonSchema({"type": "string", "pattern": rf"^(?:none|{_RATE.pattern})$"}),
+    ] = Field(default=None, description="of the link in each direction: none (as fast as it goes), or 1 Gbit/s")
+
+    def as_json(self) -> dict[str, Any]:
+        """As plans and identities hold it; `rate` in bit/s."""
+        return {"kind": self.kind, "rate": self.rate}
+
+
 class MpiBackend(Strict):
     """How the algorithms of the library are chosen."""
 
@@ -89,6 +124,20 @@ Environment = Annotated[
 ]
 
 
+def _knobs(value: Any) -> Any:
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str) or not re.fullmatch(NAME, name) or name == "none":
+                raise CollpressError(
+                    f'"{name}" cannot name a set of knobs',
+                    allowed="small letters, digits, - and _, for example eager-64k; none is the set without any",
+                )
+    return value
+
+
+Knobs = Annotated[dict[str, Environment], BeforeValidator(as_field_error(_knobs))]
+
+
 class PlatformFile(Strict):
     """A platform: one machine, its toolchain, launcher and limits."""
 
@@ -99,6 +148,11 @@ class PlatformFile(Strict):
     limits: Limits
     backends: Backends
     environment: Environment = Field(default={}, description="set for every process that measures")
+    hosts: Hosts | None = Field(default=None, description="make two hosts of this machine, for points on two nodes")
+    knobs: Knobs = Field(
+        default={},
+        description="sets of the library's variables (OMPI_MCA_, MPIR_CVAR_, UCX_, ...), by campaigns' names for them",
+    )
     data_roots: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(),
         description="directories of this machine that may hold files of datasets: an SDRBench copy, for example",
@@ -118,7 +172,37 @@ def _without_contradiction(platform: Any) -> Any:
             fix=f"controls: {mpi}",
             at=("backends", "mpi", "controls"),
         )
+    if platform.hosts is not None:
+        _refuse_impossible_hosts(platform)
     return platform
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.,:/+=@%^-]*")
+
+
+def _refuse_impossible_hosts(platform: Any) -> None:
+    if platform.toolchain.mpi != "openmpi":
+        raise CollpressError(
+            "hosts are made for Open MPI only", allowed="toolchain: {mpi: openmpi, ...}", at=("hosts", "kind")
+        )
+    if platform.limits.nodes != 2:
+        raise CollpressError(
+            f"namespaces make two hosts of this machine, not {platform.limits.nodes}",
+            fix="nodes: 2",
+            at=("limits", "nodes"),
+        )
+    for place, variables in (
+        (("environment",), platform.environment),
+        *((("knobs", name), content) for name, content in platform.knobs.items()),
+    ):
+        for name, value in variables.items():
+            # Open MPI's launcher writes these into the command line that starts it on another host.
+            if name.startswith(("PRTE_MCA_", "PMIX_MCA_")) and not _PLAIN.fullmatch(value):
+                raise CollpressError(
+                    f"the value of {name} would reach a shell on the other host",
+                    allowed="letters, digits and _ . , : / + = @ % ^ -",
+                    at=(*place, name),
+                )
 
 
 class Platform(PlatformFile):

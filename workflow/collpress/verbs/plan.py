@@ -19,6 +19,7 @@ from collpress.plan.inventory import REGISTRY, known_offer, registered_datasets
 from collpress.plan.machine import this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
+from collpress.provenance.namespaces import namespaces_lack
 from collpress.spec import load_campaign, load_platform
 from collpress.wiring import figures_of
 
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     figures_of(campaign)
     offer = known_offer(Places(campaign.name, platform.name))
     machine = this_machine()
-    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
     batches = _batches(expansion)
     registry = load_registry(REGISTRY)
     fetch = to_fetch((registry[name] for name in needed), RESULTS)
@@ -52,9 +53,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _batches(expansion: Expansion) -> int:
-    shapes: dict[tuple[object, object], int] = {}
+    shapes: dict[tuple[object, ...], int] = {}
     for point in expansion.points:
         if point.unsupported is None:
-            shape = point.factors["nodes"], point.factors["ranks"]
+            shape = tuple(point.factors[name] for name in ("nodes", "ranks", "knobs"))
             shapes[shape] = shapes.get(shape, 0) + 1
     return sum(-(-count // CAPACITY) for count in shapes.values())
