@@ -525,14 +525,13 @@ class PointRun {
         if (!untouched_.ok()) report_.verdict = untouched_;
         if (result.wrong == 0) return;
         const std::string touched = untouched_.ok() ? "" : untouched_.reason + "; ";
-        report_.verdict = {Status::invalid,
-                           touched + "the result " +
-                               (last_was_worse_ ? "of the last timed iteration" : "of the check before timing") +
-                               " is wrong in " + std::to_string(result.wrong) +
-                               " elements over all ranks; the worst: rank " + std::to_string(result.worst_rank) +
-                               ", element " + std::to_string(result.worst_index) + ": got " + digits(result.worst_got) +
-                               ", expected " + digits(result.worst_expected) + " within " +
-                               digits(result.worst_allowed)};
+        report_.verdict = {
+            Status::invalid,
+            touched + "the result " + (last_was_worse_ ? "of the last timed iteration" : "of the check before timing") +
+                " is wrong in " + std::to_string(result.wrong) + " elements over all ranks; the worst: rank " +
+                std::to_string(result.worst_rank) + ", element " + std::to_string(result.worst_index) + ": got " +
+                digits(result.worst_got) + ", expected " + digits(result.worst_expected) + " within " +
+                digits(result.worst_allowed)};
     }
 
     Session &session_;
