@@ -151,7 +151,7 @@ class PlatformFile(Strict):
     hosts: Hosts | None = Field(default=None, description="make two hosts of this machine, for points on two nodes")
     knobs: Knobs = Field(
         default={},
-        description="sets of the library's variables (OMPI_MCA_, MPIR_CVAR_, UCX_, ...), by the names that campaigns use",
+        description="sets of the library's variables (OMPI_MCA_, MPIR_CVAR_, UCX_), by the names that campaigns use",
     )
     data_roots: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(),
