@@ -30,7 +30,7 @@ class TagClock {
 
   private:
     // "Invariant TSC": CPUID, leaf 0x80000007, EDX bit 8.
-    static bool has_even_counter() {
+    static bool has_even_counter() noexcept {
 #if COLLPRESS_HAS_TSC
         unsigned a = 0;
         unsigned b = 0;
