@@ -165,7 +165,7 @@ void gather_along(const Tree &tree, const P2p &comm, const collpress_call &call)
         const std::size_t elements = edge.blocks() * count;
         if (edge.kind == Edge::Kind::parent) {
             comm.exchange(gathered == nullptr ? call.send : gathered, elements, peer, nullptr, 0, peer);
-        } else if (!is_root) {
+        } else if (gathered != nullptr) { // not root's
             const std::size_t before = blocks_before(subtree, edge.first, comm.size());
             comm.exchange(nullptr, 0, peer, comm.at(gathered, before * count), elements, peer);
         } else if (const Run run(comm, from_root, edge, count); run.wraps()) {

@@ -18,7 +18,7 @@ struct TreePlace {
 };
 
 // Where a campaign names no size: what Open MPI up to 4.0 took for pipelines of long messages.
-inline constexpr std::size_t segment_bytes = 128 * 1024;
+inline constexpr std::size_t segment_bytes = std::size_t{128} * 1024;
 
 // In step t a rank of depth d receives segment t - d and passes segment t - d - 1 on: s - 1 + deepest steps for s
 // segments. Messages may go on during the next step: two receives and two sends to each child are under way.

@@ -36,7 +36,7 @@ std::uint64_t weight(std::size_t block, std::size_t ranks, Imbalance imbalance, 
 
 // `total` elements in proportion to the weights; cumulated before rounding, so that they add up.
 void share(std::size_t total, const std::vector<std::uint64_t> &weights, std::vector<std::size_t> &counts) {
-    const Wide all = std::accumulate(weights.begin(), weights.end(), Wide{0});
+    const Wide all = std::max(std::accumulate(weights.begin(), weights.end(), Wide{0}), Wide{1});
     Wide sum = 0;
     std::size_t given = 0;
     for (const std::uint64_t one : weights) {

@@ -26,6 +26,7 @@ enum class Wrap { none, mirror, perturb, repeat };
 enum class Sync { dissemination, barrier, window, none };
 inline constexpr std::array<std::string_view, 4> sync_names = {"dissemination", "barrier", "window", "none"};
 
+// In the order of the plan's keys. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct PlanPoint {
     std::string key;
     std::string id;

@@ -441,7 +441,7 @@ class PointRun {
     // As many iterations as fit once more into half of the point's time, three kinds of them.
     void account_overlap() {
         if (nonblocking_ == nullptr) return;
-        const double median = root() ? report_.time->summary.median : 0;
+        const double median = report_.time.has_value() ? report_.time->summary.median : 0; // rank 0 knows
         const std::size_t fit =
             static_cast<std::size_t>(std::clamp(point_.at_most_s / 2 / std::max(4 * iteration_s_, 1e-9), 3.0, 1000.0));
         const std::size_t iterations = decided(fit);

@@ -300,6 +300,13 @@ CheckResult check_result(const DataSource &data, collpress_op op, std::size_t ra
     });
 }
 
+namespace {
+
+// The bits, not the values: a NaN is what it is, and a zero has a sign.
+bool same_bits(const void *a, const void *b, std::size_t bytes) { return std::memcmp(a, b, bytes) == 0; }
+
+} // namespace
+
 std::optional<ChangedElement> changed_element(const DataSource &data, std::size_t rank, const void *contribution) {
     return with_type(data.dtype().id, [&]<typename T>(std::type_identity<T>) -> std::optional<ChangedElement> {
         const auto *values = static_cast<const T *>(contribution);
@@ -308,9 +315,9 @@ std::optional<ChangedElement> changed_element(const DataSource &data, std::size_
         for (std::size_t first = 0; first < count; first += oracle_chunk) {
             const std::size_t length = std::min(oracle_chunk, count - first);
             const T *sent = data.view(rank, first, length, buffer.data());
-            if (std::memcmp(values + first, sent, length * sizeof(T)) == 0) continue;
+            if (same_bits(values + first, sent, length * sizeof(T))) continue;
             for (std::size_t i = 0; i < length; ++i) {
-                if (std::memcmp(values + first + i, sent + i, sizeof(T)) != 0)
+                if (!same_bits(values + first + i, sent + i, sizeof(T)))
                     return ChangedElement{first + i, static_cast<double>(values[first + i]),
                                           static_cast<double>(sent[i])};
             }

@@ -24,10 +24,10 @@ inline std::string flush_refusal() {
 inline void flush(const std::byte *memory, std::size_t bytes) {
     if (bytes == 0) return;
     constexpr std::uintptr_t line = 64;
-    const auto end = reinterpret_cast<std::uintptr_t>(memory) + bytes;
-    for (auto at = reinterpret_cast<std::uintptr_t>(memory) & ~(line - 1); at < end; at += line) {
+    const std::byte *first = memory - reinterpret_cast<std::uintptr_t>(memory) % line;
+    for (const std::byte *at = first; at < memory + bytes; at += line) {
 #if defined(__x86_64__)
-        _mm_clflush(reinterpret_cast<const void *>(at));
+        _mm_clflush(at);
 #elif defined(__aarch64__)
         asm volatile("dc civac, %0" ::"r"(at) : "memory");
 #endif

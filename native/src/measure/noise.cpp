@@ -30,10 +30,10 @@ NoiseCounters noise_counters() {
     NoiseCounters counters;
     counters.at_ns = now_ns();
     long long value = 0;
-    if (const File file(std::fopen("/proc/pressure/cpu", "re")); file != nullptr) {
-        if (std::fscanf(file.get(), "some avg10=%*f avg60=%*f avg300=%*f total=%lld", &value) == 1)
-            counters.stalled_us = value;
-    }
+    const File pressure(std::fopen("/proc/pressure/cpu", "re"));
+    if (pressure != nullptr &&
+        std::fscanf(pressure.get(), "some avg10=%*f avg60=%*f avg300=%*f total=%lld", &value) == 1)
+        counters.stalled_us = value;
     if (const File file(std::fopen("/proc/stat", "re")); file != nullptr) {
         std::array<long long, 8> ticks{}; // user nice system idle iowait irq softirq steal
         if (std::fscanf(file.get(), "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &ticks[0], &ticks[1], &ticks[2],

@@ -99,7 +99,7 @@ class Mailboxes {
     void let_go() {
         keep("deadlock: every rank that still runs waits for a message");
         stuck_ = true;
-        for (const Message *message : waiting_) fibers_.wake(*message->waiting);
+        for (const Message *message : waiting_) wake(*message);
         waiting_.clear();
     }
 
@@ -136,13 +136,17 @@ class Mailboxes {
         }
     }
 
+    void wake(const Message &message) {
+        if (message.waiting.has_value()) fibers_.wake(*message.waiting);
+    }
+
     void deliver(Message &send, Message &receive) {
         if (send.bytes > receive.bytes) keep("a message is longer than its receive buffer");
         receive.bytes = std::min(send.bytes, receive.bytes);
         receive.parcel = send.parcel;
         for (Message *message : {&send, &receive}) {
             message->done = true;
-            if (waiting_.erase(message) != 0) fibers_.wake(*message->waiting);
+            if (waiting_.erase(message) != 0) wake(*message);
         }
     }
 

@@ -199,7 +199,7 @@ Judgement Prover::prove(const PlanPoint &point) {
     }
     std::string key = std::string(name_of(point.collective));
     for (const auto &[name, value] : point.entries) {
-        if (name != "algorithm") key += "\t" + name + "=" + value;
+        if (name != "algorithm") key.append("\t").append(name).append("=").append(value);
     }
     try {
         const std::string look = seen(point, point.algorithm);

@@ -18,7 +18,8 @@ TrafficCounters::Counter TrafficCounters::open(const char *name, MPI_Comm world)
     Counter counter;
     int index = 0;
     if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_SIZE, &index) != MPI_SUCCESS) return {};
-    if (MPI_T_pvar_handle_alloc(session_, index, &world, &counter.handle, &counter.length) != MPI_SUCCESS) return {};
+    void *bound_to = static_cast<void *>(&world);
+    if (MPI_T_pvar_handle_alloc(session_, index, bound_to, &counter.handle, &counter.length) != MPI_SUCCESS) return {};
     if (MPI_T_pvar_start(session_, counter.handle) != MPI_SUCCESS) return {};
     return counter;
 }
@@ -38,7 +39,7 @@ std::string traffic_text(Collective collective, const std::vector<SentRow> &by_r
             const unsigned long long bytes = collective == Collective::barrier ? 0 : row.bytes[to];
             text += std::to_string(row.messages[to]) + ":" + std::to_string(bytes) + " ";
         }
-        text += "\n";
+        text += '\n';
     }
     return text;
 }

@@ -24,7 +24,7 @@ struct LibraryNeeds {
     bool even_ranks = false;
     bool count_at_least_ranks = false;
     bool count_multiple_of_ranks = false;
-    std::optional<bool> in_place = {}; // null: serves both ways of calling
+    std::optional<bool> in_place = std::nullopt; // null: serves both ways of calling
     bool commutative = false;          // an operation that is, as all of ours are
     bool aborts = false;               // where one of these is not met
 };

@@ -105,10 +105,10 @@ class TunedVariables {
     }
 
     Verdict write(const LibraryAlgorithm &algorithm, const LibrarySettings &settings) const {
-        const Verdict verdict = write(algorithm_, name_, static_cast<std::size_t>(algorithm.id), algorithm.name);
+        Verdict verdict = write(algorithm_, name_, static_cast<std::size_t>(algorithm.id), algorithm.name);
         if (!verdict.ok()) return verdict;
         if (settings.segment_bytes.has_value()) {
-            const Verdict segment = write(segment_, name_ + segment_end, *settings.segment_bytes, algorithm.name);
+            Verdict segment = write(segment_, name_ + segment_end, *settings.segment_bytes, algorithm.name);
             if (!segment.ok()) return segment;
         }
         return write_fanout(algorithm, settings);

@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr std::size_t usual_segment_bytes = 128 * 1024; // where the campaign names no size
+constexpr std::size_t usual_segment_bytes = std::size_t{128} * 1024; // where the campaign names no size
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::P2p comm(p2p);

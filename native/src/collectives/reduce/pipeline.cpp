@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr std::size_t usual_segment_bytes = 128 * 1024;
+constexpr std::size_t usual_segment_bytes = std::size_t{128} * 1024;
 
 // The rank `place` places from the root receives segment s in step s + p - 1 - place, and adds to it and sends it in
 // the next step, while the next segment arrives. Steps are counted from 1.
