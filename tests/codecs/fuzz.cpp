@@ -1,6 +1,8 @@
-// Feeds codecs random values and damaged streams, in buffers of exactly the promised sizes, for sanitizers to watch.
+// Feeds codecs random values and damaged streams, in buffers of exactly the
+// promised sizes, for sanitizers to watch.
 //
-//   fuzz SEED ROUNDS PLUGIN.so...        exit code 1 when a codec breaks its promise
+//   fuzz SEED ROUNDS PLUGIN.so...        exit code 1 when a codec breaks its
+//   promise
 #include "../../native/src/codecs/deltapack_format.hpp"
 
 #include <cstdio>
@@ -58,7 +60,8 @@ bool within(const Bytes &a, const Bytes &b, double bound) {
     return true;
 }
 
-// Makes the checksums right again, so that damage reaches what lies behind them.
+// Makes the checksums right again, so that damage reaches what lies behind
+// them.
 void mend(Bytes &stream, std::size_t element_bytes) {
     if (stream.size() < sizeof(StreamHeader)) return;
     StreamHeader header;

@@ -113,7 +113,8 @@ def test_quantiles_are_within_their_stated_accuracy(
     found = values(metrics["error_quantiles"], expected, got, chunk=chunk)
     for name, level in LEVELS.items():
         right = error[math.ceil(level * error.size) - 1]
-        assert same(found[name], float(right), rel=2.0**-8), name
+        subnormal = abs(found[name] - right) <= 2.0**-1029  # the width of a bucket there
+        assert subnormal or same(found[name], float(right), rel=2.0**-8), name
 
 
 @given(data=pairs(), chunk=chunks, bound=st.floats(1e-7, 1e4))

@@ -1,4 +1,5 @@
-// A count one too large: root's element behind its buffer comes behind everybody's.
+// A count one too large: root's element behind its buffer comes behind
+// everybody's.
 #include "right.hpp"
 
 static void run(const collpress_p2p *p2p, const collpress_call *call) {

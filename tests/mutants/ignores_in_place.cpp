@@ -1,4 +1,5 @@
-// In place, the contribution that lies in recv is forgotten: the rank sends zeros.
+// In place, the contribution that lies in recv is forgotten: the rank sends
+// zeros.
 #include "right.hpp"
 
 static void run(const collpress_p2p *p2p, const collpress_call *call) {

@@ -1,5 +1,6 @@
-// Every collective, right and plain, for the mutants to be made from: what one rank sends to another is a transfer, a
-// reduction is what all ranks sent, reduced in the order of ranks.
+// Every collective, right and plain, for the mutants to be made from: what one
+// rank sends to another is a transfer, a reduction is what all ranks sent,
+// reduced in the order of ranks.
 #pragma once
 
 #include "collpress/p2p.hpp"
@@ -64,7 +65,8 @@ inline std::byte *contributions(const P2p &comm, const collpress_call &call) {
     return vectors;
 }
 
-// The reduction of some ranks' elements from `first` on; a rank may be named twice.
+// The reduction of some ranks' elements from `first` on; a rank may be named
+// twice.
 inline void reduction(const P2p &comm, const collpress_call &call, const std::byte *vectors,
                       const std::vector<std::int32_t> &ranks, void *result, std::size_t first, std::size_t count) {
     bool started = false;
@@ -83,7 +85,8 @@ inline void allreduce(const P2p &comm, const collpress_call &call, const std::ve
 }
 inline void allreduce(const P2p &comm, const collpress_call &call) { allreduce(comm, call, all(comm)); }
 
-// With an operation of the mutant's own, in a type of its own, for values of type T.
+// With an operation of the mutant's own, in a type of its own, for values of
+// type T.
 template <typename T, typename Sum = T, typename Operation>
 void fold(const P2p &comm, const collpress_call &call, Operation &&operation) {
     const auto *vectors = reinterpret_cast<const T *>(contributions(comm, call));
@@ -150,7 +153,8 @@ inline void bcast(const P2p &comm, const collpress_call &call) {
     });
 }
 
-// Every rank tells every other one that it has come; `unheard` is not waited for.
+// Every rank tells every other one that it has come; `unheard` is not waited
+// for.
 inline void barrier(const P2p &comm, std::int32_t unheard = -1) {
     std::vector<collpress_request> requests;
     comm.step();
@@ -162,7 +166,8 @@ inline void barrier(const P2p &comm, std::int32_t unheard = -1) {
     for (const collpress_request request : requests) comm.wait(request);
 }
 
-// An element becomes what no sum or product of small whole numbers is, in any dtype.
+// An element becomes what no sum or product of small whole numbers is, in any
+// dtype.
 inline void spoil(const P2p &comm, void *buffer, std::size_t element, int byte = 0x41) {
     std::memset(comm.at(buffer, element), byte, comm.bytes(1));
 }

@@ -1,4 +1,5 @@
-// Right, but the fifth call, the last timed one, leaves an element of rank 1's send buffer changed.
+// Right, but the fifth call, the last timed one, leaves an element of rank 1's
+// send buffer changed.
 #include "right.hpp"
 
 static void run(const collpress_p2p *p2p, const collpress_call *call) {

@@ -1,4 +1,5 @@
-// Right on its first call; returns at once from the second call on, with the old result in the buffer.
+// Right on its first call; returns at once from the second call on, with the
+// old result in the buffer.
 #include "right.hpp"
 
 static void run(const collpress_p2p *p2p, const collpress_call *call) {

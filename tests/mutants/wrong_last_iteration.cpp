@@ -1,4 +1,5 @@
-// Right but for its fifth call: the checked one, one of warm-up and two timed ones before the last of three.
+// Right but for its fifth call: the checked one, one of warm-up and two timed
+// ones before the last of three.
 #include "right.hpp"
 
 static void run(const collpress_p2p *p2p, const collpress_call *call) {

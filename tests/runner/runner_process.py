@@ -19,9 +19,10 @@ class Runner(Core):
         self.script = script or ("-m", "collpress.runner")
 
     def program_on_ranks(
-        self, ranks: int, program: str, *arguments: object, **extra: str
+        self, ranks: int, program: str, *arguments: object, wrapper: tuple[str, ...] = (), **extra: str
     ) -> subprocess.CompletedProcess[str]:
-        command = [tool("mpiexec"), *OPEN_MPI, "-n", str(ranks), sys.executable, *self.script, *map(str, arguments)]
+        command = [tool("mpiexec"), *OPEN_MPI, "-n", str(ranks), *wrapper, sys.executable, *self.script]
+        command += map(str, arguments)
         return subprocess.run(
             command,
             env=environment(PYTHONPATH=str(ROOT / "workflow"), **extra),

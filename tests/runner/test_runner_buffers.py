@@ -13,7 +13,7 @@ from collpress.runner.plan import read_plan
 from collpress.runner.values import Values
 
 
-@pytest.mark.parametrize("size", [0, 100, 1 << 20])
+@pytest.mark.parametrize("size", [100, 1 << 20])
 @pytest.mark.parametrize("alignment", [64, 4096, 65536])
 def test_an_address_is_a_multiple_of_what_was_asked_for_and_of_no_more(size: int, alignment: int) -> None:
     buffer = aligned(size, alignment)

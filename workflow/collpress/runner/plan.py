@@ -15,8 +15,8 @@ FIRST_LINE = "collpress-plan\t1"
 KNOWN_KEYS = (
     "key", "id", "collective", "algorithm", "plugin", "tagged_plugin", "codec", "codec_plugin", "bound",
     "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call", "imbalance", "imbalance_seed",
-    "segment_bytes", "fanout", "sync", "cache", "alignment", "data", "data_path", "data_elements",
-    "data_unique_bytes", "data_dtype", "data_parts", "wrap", "wrap_seed", "wrap_amplitude", "warmup",
+    "segment_bytes", "fanout", "proof", "consistent_with", "sync", "cache", "alignment", "data", "data_path",
+    "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "wrap", "wrap_seed", "wrap_amplitude", "warmup",
     "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented", "metrics", "backend",
 )  # fmt: skip
 OPS = ("sum", "max", "min", "prod")
@@ -177,6 +177,8 @@ def _read_algorithm(line: Line) -> str:
     if origin == "library":
         for key in ("plugin", "tagged_plugin"):
             line.forbid(key, "an algorithm of the library has no plugin")
+        for key in ("proof", "consistent_with"):
+            line.forbid(key, "of what is called from Python nothing is proven")
     else:
         line.text("plugin")
     for key in ("codec", "codec_plugin"):

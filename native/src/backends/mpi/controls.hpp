@@ -25,8 +25,8 @@ struct LibraryNeeds {
     bool count_at_least_ranks = false;
     bool count_multiple_of_ranks = false;
     std::optional<bool> in_place = std::nullopt; // null: serves both ways of calling
-    bool commutative = false;          // an operation that is, as all of ours are
-    bool aborts = false;               // where one of these is not met
+    bool commutative = false;                    // an operation that is, as all of ours are
+    bool aborts = false;                         // where one of these is not met
 };
 
 // An algorithm of the library's: its name and the library's number; `default`, 0, leaves the choice to the library.
