@@ -43,10 +43,10 @@ def test_clang_tidy_finds_nothing() -> None:
     if "clang-tidy" not in os.environ.get("COLLPRESS_REQUIRE", "").split(","):
         pytest.skip("takes minutes; COLLPRESS_REQUIRE=clang-tidy runs it")
     flags = ["-std=c++20", "-Inative/include", "-Inative/src", f"-isystem{sys.prefix}/include"]
-    sources = [name for name in NATIVE if name.endswith(".cpp") and "/tests/" not in name]
-    for source in sources:
-        done = run([str(BIN / "clang-tidy"), "--quiet", source, "--", *flags])
-        assert done.returncode == 0, done.stdout + done.stderr
+    sources = [name for name in NATIVE if name.endswith(".cpp") and "tests/" not in name]
+    assert len(sources) > 50
+    found = [run([str(BIN / "clang-tidy"), "--quiet", source, "--", *flags]) for source in sources]
+    assert "".join(done.stdout + done.stderr for done in found if done.returncode) == ""
 
 
 def test_no_module_is_longer_than_600_lines_and_none_is_named_after_nothing() -> None:
