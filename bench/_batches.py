@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import json
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,10 +19,13 @@ from collpress.layout import build_record
 from collpress.plan.built import read_build
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import this_machine
+from collpress.provenance.machine import machine
 from collpress.records import Record, Status, read_journal
 from collpress.records.schema import Begin, End, Launch
 from collpress.spec import load_platform
 
+Rows = list[dict[str, Any]]
+Summary = dict[str, Any]
 USUAL = {"bound": "none", "dtype": "float32", "op": "sum", "data": "pattern", "instrumented": "0", "warmup": "5"}
 
 
@@ -88,8 +94,26 @@ def plugin(build: dict[str, Any], collective: str, name: str) -> str | None:
     return str(Path(found[0]).absolute()) if found else None
 
 
-def told(summary: dict[str, Any]) -> str:
-    """A summary for people, a line a key."""
-    return "\n".join(
-        f"{name}: {value:.3g}" if isinstance(value, float) else f"{name}: {value}" for name, value in summary.items()
-    )
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """What every such bench takes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
+    return parser
+
+
+def answer(
+    bench: str, as_json: bool, measured: Callable[[], tuple[Rows, Summary]], table: Callable[[Rows], str]
+) -> int:
+    """Measure, and print rows and summary for people or machines; the exit code."""
+    try:
+        rows, summary = measured()
+    except CollpressError as error:
+        print(f"bench {bench}: {error}", file=sys.stderr)
+        return error.exit_code
+    if as_json:
+        print(json.dumps({"machine": machine(), "rows": rows, "summary": summary}, indent=1))
+        return 0
+    told = (f"{k}: {v:.3g}" if isinstance(v, float) else f"{k}: {v}" for k, v in summary.items())
+    print("\n".join([table(rows), *told]))
+    return 0

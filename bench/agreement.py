@@ -10,16 +10,13 @@ example: ./run bench agreement --omb ~/omb/c/mpi/collective/blocking --imb ~/imb
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from _batches import batch, journal_of, sound, told
+from _batches import answer, arguments, batch, journal_of, sound
 
 from collpress.errors import CollpressError
 from collpress.execute.launcher import Launcher, session
@@ -27,7 +24,6 @@ from collpress.layout import build_record
 from collpress.plan.built import find_mpiexec, read_build
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import this_machine
-from collpress.provenance.machine import machine
 from collpress.spec import load_platform
 
 RANKS = 2
@@ -133,33 +129,24 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--omb", type=Path, required=True, help="folder with osu_allreduce and osu_bcast")
     parser.add_argument("--imb", type=Path, required=True, help="the program IMB-MPI1")
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
     parser.add_argument("--launches", type=int, default=7, help="launches of each, alternating (default: 7)")
     args = parser.parse_args()
-    try:
+
+    def measured() -> tuple[list[dict[str, Any]], dict[str, Any]]:
         rows = rows_of(args.platform, args.omb, args.imb, args.launches)
-    except CollpressError as error:
-        print(f"bench agreement: {error}", file=sys.stderr)
-        return error.exit_code
-    ratios = [row[name] for row in rows for name in ("over_omb", "over_imb")]
-    build = read_build(build_record(args.platform))
-    summary = {
-        "smallest_ratio": min(ratios),
-        "largest_ratio": max(ratios),
-        "launches": args.launches,
-        "mpi": build["mpi"]["version"],
-        "utc": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    if args.json:
-        print(json.dumps({"machine": machine(), "rows": rows, "summary": summary}, indent=1))
-    else:
-        print(table(rows))
-        print(told(summary))
-    return 0
+        ratios = [row[name] for row in rows for name in ("over_omb", "over_imb")]
+        return rows, {
+            "smallest_ratio": min(ratios),
+            "largest_ratio": max(ratios),
+            "launches": args.launches,
+            "mpi": read_build(build_record(args.platform))["mpi"]["version"],
+            "utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    return answer("agreement", args.json, measured, table)
 
 
 if __name__ == "__main__":

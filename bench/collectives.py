@@ -8,18 +8,14 @@ example: ./run bench collectives --json
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import sys
 from typing import Any
 
-from _batches import batch, journal_of, plugin, sound, told
+from _batches import answer, arguments, batch, journal_of, plugin, sound
 
 from collpress.errors import CollpressError
 from collpress.layout import build_record
 from collpress.plan.built import read_build
-from collpress.provenance.machine import machine
 
 RANKS = 2
 SIZES = (1 << 20, 4 << 20, 16 << 20)
@@ -114,30 +110,26 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join([*lines, "", "times in ms; ratio: the library's over ours"])
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
-    parser.add_argument("--launches", type=int, default=7, help="starts of the core (default: 7)")
-    parser.add_argument("--at-most", type=float, default=0.3, help="seconds a point and launch (default: 0.3)")
-    args = parser.parse_args()
-    try:
-        rows = rows_of(args.platform, args.launches, args.at_most)
-    except CollpressError as error:
-        print(f"bench collectives: {error}", file=sys.stderr)
-        return error.exit_code
+def summed_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
     worst = min(rows, key=lambda row: float(row["ratio"]))
-    summary = {
+    return {
         "worst_ratio": worst["ratio"],
         "worst": f"{worst['collective']} {worst['algorithm']} {worst['message_bytes'] >> 20} MiB",
         "median_ratio": statistics.median(row["ratio"] for row in rows),
     }
-    if args.json:
-        print(json.dumps({"machine": machine(), "rows": rows, "summary": summary}, indent=1))
-    else:
-        print(table(rows))
-        print(told(summary))
-    return 0
+
+
+def main() -> int:
+    parser = arguments(__doc__)
+    parser.add_argument("--launches", type=int, default=7, help="starts of the core (default: 7)")
+    parser.add_argument("--at-most", type=float, default=0.3, help="seconds a point and launch (default: 0.3)")
+    args = parser.parse_args()
+
+    def measured() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        rows = rows_of(args.platform, args.launches, args.at_most)
+        return rows, summed_up(rows)
+
+    return answer("collectives", args.json, measured, table)
 
 
 if __name__ == "__main__":

@@ -7,15 +7,12 @@ example: ./run bench points --json
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from _batches import batch, journal_of, sound, told
+from _batches import answer, arguments, batch, journal_of, sound
 
 from collpress.errors import CollpressError
 from collpress.execute.batch import Batch
@@ -24,7 +21,6 @@ from collpress.plan.built import read_build
 from collpress.plan.inventory import probe_core
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import this_machine
-from collpress.provenance.machine import machine
 from collpress.records import Record
 from collpress.spec import load_platform
 
@@ -109,21 +105,8 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
-    args = parser.parse_args()
-    try:
-        rows, summary = measure(index_of(args.platform))
-    except CollpressError as error:
-        print(f"bench points: {error}", file=sys.stderr)
-        return error.exit_code
-    if args.json:
-        print(json.dumps({"machine": machine(), "rows": rows, "summary": summary}, indent=1))
-    else:
-        print(table(rows))
-        print(told(summary))
-    return 0
+    args = arguments(__doc__).parse_args()
+    return answer("points", args.json, lambda: measure(index_of(args.platform)), table)
 
 
 if __name__ == "__main__":

@@ -10,19 +10,17 @@ pair, which the machine's other work disturbed least. A pair may take two readin
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from collpress.errors import CollpressError
+from _batches import answer, arguments
+
 from collpress.execute.compilation import compiler_error
 from collpress.execute.toolchain import STANDARD, Toolchain, prepare_toolchain, resolve_toolchain
 from collpress.layout import ROOT, build_record
-from collpress.provenance.machine import machine
 from collpress.spec import load_platform
 
 NATIVE = ROOT / "native"
@@ -104,21 +102,13 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
-    args = parser.parse_args()
-    try:
+    args = arguments(__doc__).parse_args()
+
+    def measured() -> tuple[list[dict[str, Any]], dict[str, Any]]:
         rows = measure(args.platform)
-    except CollpressError as error:
-        print(f"bench tags: {error}", file=sys.stderr)
-        return error.exit_code
-    summary = {name: rows[0][name] for name in ("clock", "pair_ns", "clock_read_ns", "limit_ns", "within_limit")}
-    if args.json:
-        print(json.dumps({"machine": machine(), "rows": rows, "summary": summary}, indent=1))
-    else:
-        print(table(rows))
-    return 0
+        return rows, {n: rows[0][n] for n in ("clock", "pair_ns", "clock_read_ns", "limit_ns", "within_limit")}
+
+    return answer("tags", args.json, measured, table)
 
 
 if __name__ == "__main__":

@@ -225,5 +225,5 @@ class Core:
             text=True,
             encoding="utf-8",
             check=False,
-            timeout=120,
+            timeout=300,
         )

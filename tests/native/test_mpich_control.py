@@ -144,6 +144,22 @@ def test_what_an_algorithm_cannot_serve_is_unsupported_and_the_next_points_are_m
     assert 'offers no allreduce algorithm "smp"' in outcome.record(nothing)["reason"]
 
 
+def test_settings_that_hold_everywhere_do_not_reach_the_cores_own_collectives(mpich_core: Core, tmp_path: Path) -> None:
+    """The core broadcasts and reduces between iterations; an algorithm that cannot serve such a call would abort it."""
+    offers = json.loads(mpich_core.call("--offers").stdout)["algorithms"]
+    names = [(a["collective"], a["name"]) for a in offers if a["collective"] in ("bcast", "reduce", "barrier")]
+    entries = [
+        point(collective=c, algorithm=f"library:{name}", message_bytes=0 if c == "barrier" else 4096, at_least=0.02)
+        for c, name in names
+    ]
+    refused = point(collective="bcast", algorithm="library:binomial", sync="barrier")
+    outcome = mpich_core.launch(tmp_path, 2, [*entries, refused])
+    assert outcome.code == 0, outcome.errors
+    assert {outcome.record(entry)["status"] for entry in entries} <= {"ok", "unsupported"}
+    assert outcome.record(entries[0])["status"] == "ok"
+    assert "use sync dissemination" in outcome.record(refused)["reason"]
+
+
 def test_a_core_of_mpich_under_open_mpis_launcher_says_so(mpich_core: Core, core: Core, tmp_path: Path) -> None:
     mixed = Core(mpich_core.build, core.mpiexec)
     outcome = mixed.launch(tmp_path, 2, [point()])

@@ -121,6 +121,11 @@ class PointRun {
             choice_ =
                 &session_.library.choose(point_.collective, point_.algorithm, {point_.segment_bytes, point_.fanout});
         }));
+        const bool starts_by_collective = point_.sync == Sync::barrier || point_.sync == Sync::window;
+        if (starts_by_collective && choice_->algorithm.forced() && session_.library.holds_everywhere()) {
+            agree_on({Status::unsupported, "what this library is told holds for all its collectives, those that would "
+                                           "start the ranks too: use sync dissemination or none"});
+        }
         const CallShape shape{point_.count(), point_.message_bytes, ranks(), point_.in_place};
         const std::string refusal = Library::refusal(*choice_, shape);
         agree_on(refusal.empty() ? Verdict{} : Verdict{Status::unsupported, refusal});
@@ -303,7 +308,6 @@ class PointRun {
         const double most_s = std::max(left_s(), 0.0) / 4;
         const double least_s = point_.at_least_s / 2;
         iteration_s_ = first_call_s_;
-        const InUse in_use(*operation_);
         while (true) {
             const double spent_s = static_cast<double>(now_ns() - start) * 1e-9;
             const auto fit = [&](double seconds) {
@@ -315,10 +319,13 @@ class PointRun {
             const std::size_t block = decided(std::min({std::max(missing, fit(least_s)), fit(most_s), grown}));
             if (block == 0) break;
             const std::int64_t began = now_ns();
-            for (std::size_t i = 0; i < block; ++i) {
-                operation_->prepare(false);
-                session_.barrier.wait();
-                operation_->run();
+            {
+                const InUse in_use(*operation_);
+                for (std::size_t i = 0; i < block; ++i) {
+                    operation_->prepare(false);
+                    session_.barrier.wait();
+                    operation_->run();
+                }
             }
             iteration_s_ = static_cast<double>(now_ns() - began) * 1e-9 / static_cast<double>(block);
             report_.warmup += block;

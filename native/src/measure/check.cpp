@@ -233,14 +233,32 @@ class IntegerCheck {
             data_.copy(part.from, part.source + done, length, exact_.data());
             for (std::size_t rank = part.from + 1; rank < part.from_end; ++rank)
                 reduction(exact_.data(), data_.view(rank, part.source + done, length, buffer_.data()), length);
-            for (std::size_t i = 0; i < length; ++i)
-                compare(part.first + done + i, exact_[i], recv[part.first + done + i]);
+            const std::size_t first = part.first + done;
+            if (all_equal(first, length, recv + first)) continue;
+            for (std::size_t i = 0; i < length; ++i) compare(first + i, exact_[i], recv[first + i]);
         }
     }
 
     const CheckResult &result() const { return tally_.result(); }
 
   private:
+    // The usual case, in loops that vectorise; otherwise nothing is tallied.
+    bool all_equal(std::size_t first, std::size_t length, const T *result) {
+        if (std::memcmp(result, exact_.data(), length * sizeof(T)) != 0) return false;
+        T low = exact_[0];
+        T high = exact_[0];
+        for (std::size_t i = 0; i < length; ++i) {
+            low = std::min(low, exact_[i]);
+            high = std::max(high, exact_[i]);
+        }
+        Tally::Chunk chunk{length};
+        chunk.minimum = static_cast<double>(low);
+        chunk.maximum = static_cast<double>(high);
+        tally_.add(chunk);
+        if (tally_.would_lead(0)) tally_.lead(first, static_cast<double>(exact_[0]), static_cast<double>(exact_[0]), 0);
+        return true;
+    }
+
     void compare(std::size_t index, T exact, T got) {
         const auto expected = static_cast<double>(exact);
         if (exact == got) return tally_.compare(index, expected, expected, 0, 0);

@@ -94,9 +94,26 @@ std::size_t unique_bytes(const PlanPoint &point, const Exchange &exchange) {
     return elements * point.dtype.bytes;
 }
 
+std::optional<Substitutes> substitutes(collpress_dtype dtype, collpress_op op, std::size_t ranks) {
+    Substitutes found;
+    if (op == COLLPRESS_PROD) { // products would leave every dtype
+        constexpr std::array<std::int32_t, 8> factors = {1, -1, 1, -1, 2, 1, -1, 3};
+        for (std::size_t i = 0; i < found.size(); ++i) found[i] = factors[i % factors.size()];
+        return found;
+    }
+    // So small that sums stay within the type: beyond, MPI leaves open what comes out, and Open MPI 5 indeed saturates
+    // some sums of int8 and lets others wrap around.
+    if (dtype != COLLPRESS_INT8 && dtype != COLLPRESS_INT16) return std::nullopt;
+    const std::size_t largest = dtype == COLLPRESS_INT8 ? 127 : 32767;
+    const auto divisor = static_cast<std::int32_t>((128 * ranks + largest - 1) / largest);
+    if (divisor == 1) return std::nullopt;
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] = (static_cast<std::int32_t>(i) - 128) / divisor;
+    return found;
+}
+
 DataSource::DataSource(const PlanPoint &point, Exchange exchange, const MappedFile *file)
     : dtype_(point.dtype), exchange_(std::move(exchange)), file_(file),
-      divisor_(pattern_divisor(point.dtype.id, exchange_.ranks())), factors_(point.op == COLLPRESS_PROD) {
+      substitutes_(substitutes(point.dtype.id, point.op, exchange_.ranks())) {
     if (file == nullptr) return;
     layout_ = Layout(point, exchange_);
     widens_ = point.data_bfloat16 && point.dtype.id != COLLPRESS_BFLOAT16;

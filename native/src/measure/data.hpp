@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -40,20 +41,6 @@ class DataCache {
     std::map<std::string, MappedFile> files_;
 };
 
-// What the pattern is divided by so that sums over `ranks` ranks stay within the integer type: beyond, MPI leaves open
-// what comes out, and Open MPI 5 indeed saturates some sums of int8 and lets others wrap around.
-inline std::int32_t pattern_divisor(collpress_dtype dtype, std::size_t ranks) {
-    if (dtype != COLLPRESS_INT8 && dtype != COLLPRESS_INT16) return 1;
-    const std::size_t largest = dtype == COLLPRESS_INT8 ? 127 : 32767;
-    return static_cast<std::int32_t>((128 * ranks + largest - 1) / largest);
-}
-
-// Of the pattern for products, which would leave every dtype otherwise: mostly 1 and -1.
-inline std::int32_t factor_value(std::int32_t pattern) {
-    constexpr std::array<std::int32_t, 8> factors = {1, -1, 1, -1, 2, 1, -1, 3};
-    return factors[static_cast<std::size_t>(pattern + 128) % factors.size()];
-}
-
 // Whole numbers from -128 to 127, well mixed over ranks and indices, so that a wrong rank or a wrong place shows; their
 // sums over up to 2^17 ranks are exact in float32.
 inline std::int32_t pattern_value(std::uint64_t rank, std::uint64_t index) {
@@ -63,6 +50,10 @@ inline std::int32_t pattern_value(std::uint64_t rank, std::uint64_t index) {
     x = (x ^ (x >> 12)) * 0x297A2D39U;
     return static_cast<std::int32_t>(x >> 24) - 128;
 }
+
+// What stands for the pattern's values from -128 on, where they would leave the dtype.
+using Substitutes = std::array<std::int32_t, 256>;
+std::optional<Substitutes> substitutes(collpress_dtype dtype, collpress_op op, std::size_t ranks);
 
 // Which values of a file the ranks contribute; where only some do, they are counted as ranks 0, 1, ... Rank r reads
 // part r modulo `parts`, from the element on at which the ranks before it in the same part end; a field that is cut
@@ -133,9 +124,13 @@ class DataSource {
     template <typename T>
     const T *view(std::size_t rank, std::size_t first, std::size_t length, T *buffer) const {
         if (file_ == nullptr) {
-            for (std::size_t i = 0; i < length; ++i) {
-                const std::int32_t value = pattern_value(rank, first + i);
-                buffer[i] = number<T>(factors_ ? factor_value(value) : value / divisor_);
+            if (substitutes_) {
+                for (std::size_t i = 0; i < length; ++i) {
+                    const auto place = static_cast<std::size_t>(pattern_value(rank, first + i) + 128);
+                    buffer[i] = number<T>((*substitutes_)[place]);
+                }
+            } else { // vectorises
+                for (std::size_t i = 0; i < length; ++i) buffer[i] = number<T>(pattern_value(rank, first + i));
             }
             return buffer;
         }
@@ -202,9 +197,8 @@ class DataSource {
     Exchange exchange_;
     const MappedFile *file_;
     Layout layout_;
-    std::int32_t divisor_ = 1; // of the pattern, where its sums would leave the dtype
-    bool factors_ = false;     // the pattern's values are those for products
-    bool widens_ = false;      // the file holds bfloat16, the messages float32
+    std::optional<Substitutes> substitutes_;
+    bool widens_ = false; // the file holds bfloat16, the messages float32
     bool perturbs_ = false;
     double amplitude_ = 0;
     std::uint64_t seed_ = 0;

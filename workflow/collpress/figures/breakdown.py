@@ -24,7 +24,7 @@ from collpress.analysis.table import Row
 from collpress.cube.quantities import OUTSIDE, PHASES
 from collpress.figures import labels, style
 from collpress.figures.blocks import Block, Head, page, page_height
-from collpress.figures.captions import experiments, machine
+from collpress.figures.captions import experiments, iterations, machine
 from collpress.figures.choice import Group, chosen, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.marks import MARKS, said
@@ -346,8 +346,9 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
         "What the time of a call is spent on, over the message size. Measured in an instrumented pass of its own, so "
         "that the clocks that it reads do not touch the times of the other figures, on the slowest rank: the one whose "
         "total is the largest. "
-        f"The parts are {over} of each launch's median over the instrumented iterations{_iterations(bars)}, without "
-        "confidence limits; each is a median of its own, so a bar may differ from the median total (in the CSV). Left: "
+        f"The parts are {over} of each launch's median over the instrumented iterations"
+        f"{iterations(map(_count, bars))}, without confidence limits; each is a median of its own, so a bar may "
+        "differ from the median total (in the CSV). Left: "
         "the parts on top of each other, each edge at the sum of all below it; on an axis of powers a height is no "
         "share. Right: their shares. "
         f"Colours: {kinds}. Hatches: phases that the algorithm tags, the first at the bottom; outside: in "
@@ -368,12 +369,3 @@ def _lost(bars: Sequence[Bar]) -> str:
 def _count(bar: Bar) -> int | None:
     n = bar.point["phase_iterations"]
     return int(n) if bar.parts and n is not None else None
-
-
-def _iterations(bars: Sequence[Bar]) -> str:
-    """How many iterations stand behind a bar, if the cube knows."""
-    n = sorted({count for bar in bars if (count := _count(bar))})
-    if not n:
-        return ""
-    spread = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}, by point"
-    return f" (at least {spread}, in the launch with the fewest)"

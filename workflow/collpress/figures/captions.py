@@ -86,3 +86,12 @@ def _stretched(cube: xr.DataTree) -> str:
     """A sentence that nobody may miss who reads of ratios."""
     found = wrapped(experiments(cube).values())
     return f"Wrapped data: {'; '.join(w.words for w in found)}. " if found else ""
+
+
+def iterations(counts: Iterable[int | None]) -> str:
+    """How many instrumented iterations stand behind each bar, as far as the cube knows."""
+    n = sorted({count for count in counts if count})
+    if not n:
+        return ""
+    spread = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}, by point"
+    return f" (at least {spread}, in the launch with the fewest)"

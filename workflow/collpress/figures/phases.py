@@ -22,7 +22,7 @@ from collpress.analysis.table import Row
 from collpress.cube.quantities import PHASES
 from collpress.figures import style
 from collpress.figures.blocks import Block, Head, page, page_height
-from collpress.figures.captions import experiments, machine
+from collpress.figures.captions import experiments, iterations, machine
 from collpress.figures.choice import Group, chosen, entries, factor_names, groups, omissions
 from collpress.figures.drawing import Drawing, Table
 from collpress.figures.lines import names as line_names
@@ -278,8 +278,8 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
     return (
         "Where the time of a call goes. Measured in an instrumented pass of its own, so that the clocks that it reads "
         "do not touch the times of the other figures. Each bar is of the rank whose total is the largest; its phases "
-        f"are {over} of each launch's median over the instrumented iterations{_iterations(bars)}, without confidence "
-        "limits. Each phase "
+        f"are {over} of each launch's median over the instrumented iterations"
+        f"{iterations(map(_count, bars))}, without confidence limits. Each phase "
         "is a median of its own, so a bar may differ from the median total (in the CSV); the number is the bar's "
         "length. "
         "Right: the same bars as shares of their length. Wait: for messages of other ranks; copy: within a rank's "
@@ -296,12 +296,3 @@ def _caption(cube: xr.DataTree, stacks: Sequence[Stack]) -> str:
 def _count(bar: Bar) -> int | None:
     n = bar.point["phase_iterations"]
     return int(n) if bar.phases and n is not None else None
-
-
-def _iterations(bars: Sequence[Bar]) -> str:
-    """How many iterations stand behind a bar, if the cube knows."""
-    n = sorted({count for bar in bars if (count := _count(bar))})
-    if not n:
-        return ""
-    spread = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}, by point"
-    return f" (at least {spread}, in the launch with the fewest)"

@@ -83,6 +83,9 @@ class Controls {
     virtual LibraryChoice choose(MPI_Comm world, Collective collective, const LibraryAlgorithm &algorithm,
                                  const LibrarySettings &settings) = 0;
 
+    // Whether the settings hold for every communicator while they are made, not for a choice's alone.
+    virtual bool holds_everywhere() const { return false; }
+
     // Around calls on a choice's communicator, outside of timed regions; between the two nothing else may call a
     // collective. engage() says whether the settings are made.
     virtual bool engage(const LibraryChoice &) { return true; }

@@ -37,6 +37,7 @@ class Library {
     void release() {
         if (controls_) controls_->release();
     }
+    bool holds_everywhere() const { return controls_ && controls_->holds_everywhere(); }
     bool may_fall_back(const LibraryChoice &choice, const CallShape &call) const {
         return controls_ && controls_->may_fall_back(choice, call);
     }

@@ -137,6 +137,8 @@ class MpichControls : public Controls {
         return choice;
     }
 
+    bool holds_everywhere() const override { return true; }
+
     bool engage(const LibraryChoice &choice) override {
         std::string refused;
         return write(choice, refused);
