@@ -30,9 +30,17 @@ RANKS = 2
 SIZES = (8, 32, 128, 512, 2048, 8192, 32768, 65536)
 COLLECTIVES = {"allreduce": ("osu_allreduce", "Allreduce"), "bcast": ("osu_bcast", "Bcast")}
 """Collective -> OMB's program, IMB's benchmark."""
-LIMITS = {"min_iterations": "1000", "max_iterations": "1000", "precision": "0.05", "at_most": "2", "warmup": "200"}
-OMB_OPTIONS = ("-i", "1000", "-x", "200", "-m")
-IMB_OPTIONS = ("-npmin", "2", "-iter", "1000", "-iter_policy", "off", "-off_cache", "-1", "-msglog", "3:16")
+# Fewer let a single pause of the machine decide a mean, and IMB does not warm up.
+ITERATIONS = "20000"
+LIMITS = {
+    "min_iterations": ITERATIONS,
+    "max_iterations": ITERATIONS,
+    "precision": "0.05",
+    "at_most": "10",
+    "warmup": "200",
+}
+OMB_OPTIONS = ("-i", ITERATIONS, "-x", "200", "-m")
+IMB_OPTIONS = ("-npmin", "2", "-iter", ITERATIONS, "-iter_policy", "off", "-msglog", "3:16")
 
 
 def ours(platform: str) -> dict[tuple[str, int], float]:

@@ -15,6 +15,7 @@ import pytest
 from native_core import MUTANTS, Core, Entry, Outcome, point
 
 COUNT = 101
+LONG = 20_001
 RANKS = (3, 4)
 COLLECTIVES = (
     "allreduce", "reduce", "reduce_scatter", "allgather", "allgatherv", "gather", "scatter", "alltoall", "alltoallv",
@@ -175,6 +176,22 @@ def test_every_mutant_is_caught(launched: list[Launched], capsys: pytest.Capture
     with capsys.disabled():
         print(f"\n{caught} of {len(missed)} mutants caught, on {' and '.join(map(str, RANKS))} ranks")
     assert survivors == []
+
+
+def test_no_mutant_hides_in_the_share_of_another_rank(core: Core, user: Path, tmp_path: Path) -> None:
+    """Of a long allreduce each rank computes the exact result of a share only; those of the others are compared."""
+    plain = [m for m in WRONG if m.collective == "allreduce" and m.told is not None and not m.asks and m.data is None]
+    base, *long = [
+        {**m.entry(user, tmp_path), "message_bytes": str(4 * LONG)} for m in (Mutant("right_allreduce"), *plain)
+    ]
+    outcome = core.launch(tmp_path, 3, [base, *long])
+    checked = outcome.record(base)
+    assert (checked["status"], checked["check"]["value_range"] > 0) == ("ok", True)
+    survivors = [m.name for m, entry in zip(plain, long, strict=True) if outcome.record(entry)["status"] != "invalid"]
+    assert (len(plain) >= 15, survivors) == (True, [])
+    assert (
+        "rank 1, element 10000: got " in outcome.record(long[[m.name for m in plain].index("wrong_element")])["reason"]
+    )
 
 
 def test_no_mutant_is_left_out() -> None:

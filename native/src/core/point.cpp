@@ -3,9 +3,11 @@
 #include "collpress/clock.hpp"
 #include "core/operations.hpp"
 #include "measure/buffer.hpp"
+#include "measure/checksum.hpp"
 #include "measure/flush.hpp"
 #include "measure/overlap.hpp"
 #include "measure/phases.hpp"
+#include "measure/result_check.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +16,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -248,6 +251,7 @@ class PointRun {
             }
             buffers_ = std::make_unique<CallBuffers>(point_, *data_, rank());
             operation_ = make_operation();
+            sent_bits_ = checksum(buffers_->contribution(), contribution() * point_.dtype.bytes);
         });
     }
 
@@ -266,16 +270,8 @@ class PointRun {
         return operation;
     }
 
-    CheckResult check() const {
-        CheckResult own = check_result(*data_, point_.op, rank(), buffers_->recv(), codec_bound_);
-        own.worst_rank = session_.rank;
-        std::vector<CheckResult> all(root() ? ranks() : 0);
-        MPI_Gather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, session_.world);
-        for (std::size_t rank = 1; rank < all.size(); ++rank) all[0].merge(all[rank]);
-        return root() ? all[0] : own;
-    }
-
     void check_before() {
+        check_.emplace(*data_, point_.op, codec_bound_, session_.world);
         operation_->prepare(true);
         session_.barrier.wait();
         const std::int64_t start = now_ns();
@@ -288,7 +284,7 @@ class PointRun {
         agree_on(operation_->verdict());
         wire_bytes_ = session_.p2p.bytes_sent();
         const std::int64_t checking = now_ns();
-        first_check_ = check();
+        first_check_ = (*check_)(buffers_->recv());
         check_s_ = static_cast<double>(now_ns() - checking) * 1e-9;
     }
 
@@ -409,6 +405,7 @@ class PointRun {
     Verdict untouched() const {
         const std::string outside = buffers_->written_outside();
         if (!outside.empty()) return {Status::invalid, "a call wrote outside of its buffers: " + outside};
+        if (checksum(buffers_->contribution(), contribution() * point_.dtype.bytes) == sent_bits_) return {};
         const std::optional<ChangedElement> changed = changed_element(*data_, rank(), buffers_->contribution());
         if (!changed.has_value()) return {};
         return {Status::invalid, "a call changed its send buffer: element " + std::to_string(changed->index) +
@@ -417,7 +414,7 @@ class PointRun {
 
     void check_after() {
         untouched_ = agree(session_.world, untouched());
-        const CheckResult last = check();
+        const CheckResult last = (*check_)(buffers_->recv());
         if (!root()) return;
         last_was_worse_ = last.worse_than(first_check_);
         report_.check = CheckReport{last_was_worse_ ? last : first_check_, codec_bound_};
@@ -553,8 +550,10 @@ class PointRun {
     std::unique_ptr<CallBuffers> buffers_;
     std::unique_ptr<Operation> operation_;
     NonblockingOperation *nonblocking_ = nullptr; // the operation, where it is one
+    std::optional<ResultCheck> check_;
     CheckResult first_check_;
     bool last_was_worse_ = false;
+    std::uint64_t sent_bits_ = 0; // a checksum of the contribution, before any call
     Verdict untouched_;
     std::size_t wire_bytes_ = 0;
     Buffer stream_; // rank 0's message, compressed

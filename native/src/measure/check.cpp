@@ -308,12 +308,12 @@ void CheckResult::merge(const CheckResult &other) {
     unbounded += other.unbounded;
 }
 
-CheckResult check_result(const DataSource &data, collpress_op op, std::size_t rank, const void *recv,
-                         double codec_bound) {
+CheckResult check_result(const DataSource &data, collpress_op op, const std::vector<ResultPart> &parts,
+                         const void *recv, double codec_bound) {
     return with_type(data.dtype().id, [&]<typename T>(std::type_identity<T>) {
         using Check = std::conditional_t<std::integral<T>, IntegerCheck<T>, FloatCheck<T>>;
         Check check(data, op, codec_bound);
-        for (const ResultPart &part : data.exchange().result(rank)) check.check(part, static_cast<const T *>(recv));
+        for (const ResultPart &part : parts) check.check(part, static_cast<const T *>(recv));
         return check.result();
     });
 }

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace collpress {
 
@@ -49,9 +50,9 @@ struct CheckResult {
     bool worse_than(const CheckResult &other) const;
 };
 
-// Of all that `rank` got. A worst element's index counts from the beginning of `recv`.
-CheckResult check_result(const DataSource &data, collpress_op op, std::size_t rank, const void *recv,
-                         double codec_bound);
+// Of those parts of what a rank got. A worst element's index counts from the beginning of `recv`.
+CheckResult check_result(const DataSource &data, collpress_op op, const std::vector<ResultPart> &parts,
+                         const void *recv, double codec_bound);
 
 // An element of what a rank sends that is no longer what it was, bit by bit.
 struct ChangedElement {

@@ -43,7 +43,11 @@ struct Schedule {
     bool depends_on_nodes = false; // the algorithm asked which machine a rank runs on
 };
 
+// Whether results are judged too: most of the time goes there.
+enum class Judged { everything, not_results };
+
 // The call is not refused.
-Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCall &call);
+Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCall &call,
+                         Judged judged = Judged::everything);
 
 } // namespace collpress

@@ -79,7 +79,8 @@ std::string Prover::seen_traffic(const Exchange &exchange, const PlanPoint &poin
                               0};
     const LibraryCall library_call(exchange, call, rank_, choice.comm);
     library_.engage(choice);
-    int error = library_call.run(); // the first call may set up connections
+    // The first call of a choice may set up communicators of its own.
+    int error = set_up_.insert(&choice).second ? library_call.run() : MPI_SUCCESS;
     const SentRow before = counters_.read();
     if (error == MPI_SUCCESS) error = library_call.run();
     const SentRow after = counters_.read();
@@ -159,7 +160,7 @@ std::set<std::string> Prover::looks_of_schedules(const PlanPoint &point, const L
         if (ours->least_fanout != 0) call.fanout = static_cast<std::int32_t>(choice.fanout.value_or(0));
         if (!refusal(*ours, call).empty()) continue;
         if (traffic) {
-            const Schedule schedule = record_schedule(*ours, call);
+            const Schedule schedule = record_schedule(*ours, call, Judged::not_results);
             if (schedule.fault.empty())
                 looks.insert(traffic_text(point.collective, scheduled_rows(schedule, point.dtype.bytes)));
             continue;
@@ -202,9 +203,11 @@ Judgement Prover::prove(const PlanPoint &point) {
         if (name != "algorithm") key.append("\t").append(name).append("=").append(value);
     }
     try {
-        const std::string look = seen(point, point.algorithm);
         if (!looks_.contains(key)) looks_[key] = looks(point);
-        Judgement judgement = judge(point.algorithm, look, looks_[key]);
+        const Looks &looks = looks_[key];
+        const auto known = looks.in_library.find(point.algorithm);
+        const std::string look = known == looks.in_library.end() ? seen(point, point.algorithm) : known->second;
+        Judgement judgement = judge(point.algorithm, look, looks);
         if (std::string(evidence(point)) == "fingerprint") {
             judgement.reason +=
                 std::string(judgement.reason.empty() ? "" : "; ") +

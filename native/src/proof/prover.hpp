@@ -11,6 +11,7 @@
 #include "proof/traffic.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ class Prover {
     PluginCache plugins_;
     TrafficCounters counters_;
     std::map<std::string, Looks> looks_; // by shape of call
+    std::set<const LibraryChoice *> set_up_;
 };
 
 // Collective. One line a point of the library's into `path`.

@@ -152,7 +152,7 @@ class Measure(Strict):
         default=None,
         le=86_400,
         description="time of a point's warm-up and timed iterations, all launches together: half for each; precision "
-        "ends a launch later only; by default 0.3 s, and no more than a quarter of at_most",
+        "ends a launch later only; by default a quarter of at_most",
     )
     min_iterations: int = Field(
         default=10, ge=1, le=10_000_000, strict=True, description="timed iterations before a launch may stop"
@@ -177,7 +177,7 @@ class Measure(Strict):
     @property
     def least(self) -> float:
         """`at_least`, or its default, s."""
-        return min(0.3, self.at_most / 4) if self.at_least is None else self.at_least
+        return self.at_most / 4 if self.at_least is None else self.at_least
 
 
 ExperimentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
