@@ -8,6 +8,7 @@ to ask at each start.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -95,4 +96,9 @@ def _imports(path: Path, rooms: Collection[str]) -> list[Path]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    return _syntax(path.read_text(encoding="utf-8"), str(path))
+
+
+@functools.cache  # a few modules are behind every figure
+def _syntax(text: str, filename: str) -> ast.Module:
+    return ast.parse(text, filename=filename)
