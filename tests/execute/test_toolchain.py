@@ -11,7 +11,7 @@ import pytest
 
 from collpress.errors import CollpressError
 from collpress.execute import toolchain as module
-from collpress.execute.toolchain import find_compiler, resolve_toolchain
+from collpress.execute.toolchain import find_compiler, mpi_library, resolve_toolchain
 
 REAL = shutil.which("g++")
 pytestmark = pytest.mark.usefixtures("gxx")  # it stands in for all the compilers that are made up
@@ -96,3 +96,19 @@ def test_the_wheels_wrapper_is_called_by_name_for_the_checkout_may_move(tmp_path
     assert found.wrapper == "mpicxx"
     assert found.wrapper_path == Path(sys.prefix) / "bin" / "mpicxx"
     assert found.environment["OMPI_CXX"] == found.compiler.command
+
+
+def test_the_library_is_where_the_wrapper_looks_when_it_is_not_beside_it(tmp_path: Path) -> None:
+    """As in Debian's packages, with a folder for each architecture."""
+    folder = tmp_path / "lib/x86 64/openmpi"
+    folder.mkdir(parents=True)
+    (folder / "libmpi.so").write_text("a library")
+    wrapper = tmp_path / "usr/bin/mpicxx"
+    wrapper.parent.mkdir(parents=True)
+    wrapper.write_text(f'#!/bin/sh\n[ "$1" = -show ] && echo "g++ -I/usr/include -L\'{folder}\' -lmpi"\n')
+    wrapper.chmod(0o755)
+    assert mpi_library(str(wrapper)) == folder / "libmpi.so"
+    (folder / "libmpi.so").unlink()
+    assert mpi_library(str(wrapper)) is None
+    wrapper.write_text('#!/bin/sh\necho "an unclosed \'quote"\n')
+    assert mpi_library(str(wrapper)) is None

@@ -78,7 +78,8 @@ class Launcher:
         own = {"TMPDIR": str(session.temporary), "PYTHONPATH": str(ROOT / "workflow")}  # the latter for the runner
         if self.mpi == "openmpi":
             if session.shared_memory is not None:
-                own["OMPI_MCA_btl_sm_backing_directory"] = str(session.shared_memory)
+                for component in ("sm", "vader"):  # of Open MPI 5 and 4.1
+                    own[f"OMPI_MCA_btl_{component}_backing_directory"] = str(session.shared_memory)
             own |= root_permissions()
         if self.hosts is not None:
             own["PRTE_MCA_plm_ssh_agent"] = str(self.hosts.write_agent(session.temporary))

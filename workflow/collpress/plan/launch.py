@@ -12,7 +12,8 @@ from collpress.spec.platform import Hosts, Platform
 _ONE_MACHINE = {
     # Everything stays inside the machine: neither a network nor a resolvable host name is needed.
     "openmpi": {
-        "OMPI_MCA_btl": "self,sm",
+        # By what is left out: shared memory is `sm` in Open MPI 5 and `vader` in 4.1.
+        "OMPI_MCA_btl": "^ofi,openib,smcuda,tcp,uct,usnic",
         "PMIX_MCA_ptl_base_if_include": "lo",
         # Settings come from the platform file, not from files in somebody's home directory.
         "OMPI_MCA_mca_base_param_files": "none",
@@ -26,7 +27,7 @@ _YIELDING = {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}}  # MPICH yields n
 
 
 _TWO_HOSTS = {
-    "OMPI_MCA_btl": "self,sm,tcp",
+    "OMPI_MCA_btl": "^ofi,openib,smcuda,uct,usnic",
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl_tcp_if_include": INTERFACE,
 }

@@ -165,7 +165,7 @@ class OpenMpiControls : public Controls {
             variables_.push_back(std::make_unique<TunedVariables>(static_cast<Collective>(i)));
     }
 
-    bool usable() const { return rules_.is_writable() && of(Collective::allreduce).is_writable(); }
+    bool usable() const { return (rules_.is_writable() || always_rules()) && of(Collective::allreduce).is_writable(); }
     const char *name() const override { return "openmpi"; }
 
     std::vector<LibraryAlgorithm> algorithms(Collective collective) const override {
@@ -185,7 +185,7 @@ class OpenMpiControls : public Controls {
         if (needs_segments(algorithm) && !settings.segment_bytes.has_value()) settings.segment_bytes = usual_segment;
         LibraryChoice choice;
         Verdict written;
-        if (!rules_.write(algorithm.forced() ? 1 : 0))
+        if (!always_rules() && !rules_.write(algorithm.forced() ? 1 : 0))
             written = {Status::unsupported, std::string("the library refuses to set ") + rules_name};
         else if (algorithm.forced())
             written = variables.write(algorithm, settings);
@@ -202,7 +202,7 @@ class OpenMpiControls : public Controls {
         }
         // What other communicators are made from now on is not affected.
         variables.put_back();
-        rules_.write(0);
+        if (!always_rules()) rules_.write(0);
         if (!written.ok()) throw PointError(written.status, written.reason);
         return choice;
     }
@@ -239,6 +239,9 @@ class OpenMpiControls : public Controls {
     static bool needs_segments(const LibraryAlgorithm &algorithm) {
         return algorithm.segments && (algorithm.name.starts_with("segmented") || algorithm.name == "pipeline");
     }
+
+    // Open MPI 4.1 reads this when it starts and no more. Rules without an algorithm leave the choice to the library.
+    bool always_rules() const { return rules_.is_open() && !rules_.is_writable() && rules_.read() == 1; }
 
     const TunedVariables &of(Collective collective) const { return *variables_[static_cast<std::size_t>(collective)]; }
 
