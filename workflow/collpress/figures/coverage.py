@@ -126,7 +126,7 @@ def _panels(experiment: str, points: list[Row]) -> list[Panel]:
     """One panel per dataset, ranks, ...: what varies and is neither row nor column. All share their rows."""
     varying = [n for n in _factor_names(points) if len({row[n] for row in points}) > 1]
     column = "message_bytes" if "message_bytes" in varying or not varying else varying[-1]
-    inside = ("algorithm", "codec", "error_bound")
+    inside = ("algorithm", "codec", "error_bound", "knobs")
     facets = [n for n in varying if n not in (*inside, column)]
     row_factors = [n for n in inside if n in varying and n != column] or [n for n in ("algorithm",) if n != column]
     while len({tuple(p[n] for n in row_factors) for p in points}) > MAX_ROWS and len(row_factors) > 1:
