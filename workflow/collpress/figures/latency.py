@@ -164,7 +164,7 @@ def _shelf_height(shelf: Sequence[Facet], layout: Layout) -> float:
 
 def _words_at_foot(empty: Sequence[Facet], room: float) -> list[str]:
     """What is not drawn because all of it is lost."""
-    lost = [Group(f.experiment, f.title, f.title, [p for line in f.lines for p in line.points]) for f in empty]
+    lost = [Group(f.experiment, f.factors, [p for line in f.lines for p in line.points]) for f in empty]
     return [line for sentence in omissions(lost) for line in wrapped(sentence, 6.3, room)]
 
 

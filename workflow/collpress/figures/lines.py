@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,9 +51,16 @@ class Facet:
     """Lines that are comparable: one experiment, and equal in every factor but the line's own and the message size."""
 
     experiment: str
-    title: str
-    collective: str
+    factors: Mapping[str, Any]
     lines: Sequence[Line]
+
+    @property
+    def title(self) -> str:
+        return labels.factors(self.factors)
+
+    @property
+    def collective(self) -> str:
+        return labels.collective(self.factors)
 
     @property
     def sizes(self) -> list[int]:
@@ -95,7 +102,7 @@ def _facet(experiment: str, common: dict[str, Any], points: list[Row]) -> Facet:
     looks = _looks(keys)
     called = names(keys)
     lines = [Line(called[k], looks[k], by_line[k], sum(id(p) in best for p in by_line[k])) for k in keys]
-    return Facet(experiment, labels.factors(common), str(common["collective"]), lines)
+    return Facet(experiment, common, lines)
 
 
 def _key(point: Row) -> tuple[str, ...]:
