@@ -79,6 +79,17 @@ def test_many_facets_are_legible_with_letters_of_a_size_that_can_be_read_and_not
     assert min(t.get_fontsize() for t in figure.findobj(Text) if t.get_text() in said) >= 5.6
 
 
+@pytest.mark.parametrize(("shortest", "longest"), [(60e-6, 5e-3), (60e-6, 2e-3), (15e-6, 7e-4)])
+def test_numbers_at_the_axes_of_low_panels_do_not_touch(tmp_path: Path, shortest: float, longest: float) -> None:
+    names = ("median", "ci_low", "ci_high", "min", "p05", "p25", "p75", "p95", "p99", "max", "mean", "sd", "mad")
+    campaign = Campaign(launches=1)
+    for ranks in range(2, 9):
+        for size, seconds in ((8, shortest), (4096, longest)):
+            times = {"time_s": dict.fromkeys(names, seconds)}
+            campaign.add("e", ranks=ranks, message_bytes=size, outcome=lambda n, times=times: times)
+    assert legible(drawn(unwritten(campaign, tmp_path), "latency-single"))
+
+
 def test_a_title_that_is_longer_than_its_column_goes_on_in_the_next_line(tmp_path: Path) -> None:
     campaign = Campaign(launches=1)
     for i in range(7):

@@ -33,7 +33,7 @@ from collpress.figures.marks import MARKS, said
 from collpress.figures.names import NAME_H, names_below, names_beside, rows_below
 
 _MARGIN, _ABOVE, _SUBTITLE, _MARK_H, _NOTE = 0.1, 0.43, 0.115, 0.105, 0.12
-_TICK_W, _TICK_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.17, 0.7
+_TICK_W, _TICK_H, _NUMBER_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.105, 0.17, 0.7
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ def _log_axis(axes: Axes, unit: str, name: str, letters: float) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     first, last = np.log10([low, high])
-    subs = (1.0,) if last - first > 2.5 else (1.0, 2.0, 5.0)
+    subs = _subs(float(last - first), style.height_of(axes))
     most = max(2, int(style.height_of(axes) / _TICK_H))
     places = [sub * 10.0**power for power in range(int(first) - 2, int(last) + 2) for sub in subs]
     if sum(low <= place <= high for place in places) >= 2:
@@ -346,6 +346,16 @@ def _log_axis(axes: Axes, unit: str, name: str, letters: float) -> None:
     axes.yaxis.set_major_formatter(EngFormatter(unit=unit, sep=" "))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(name, labelpad=3, fontsize=letters)
+
+
+def _subs(decades: float, height: float) -> tuple[float, ...]:
+    """Which multiples of each power have room for their numbers on an axis `height` inches high."""
+    if decades <= 2.5:
+        for subs in ((1.0, 2.0, 5.0), (1.0, 3.0)):
+            nearest = min(np.log10(b / a) for a, b in pairwise((*subs, 10.0)))
+            if nearest * height / decades >= _NUMBER_H:
+                return subs
+    return (1.0,)
 
 
 def _mark_rows(facet: Facet) -> int:
