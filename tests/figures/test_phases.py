@@ -76,7 +76,7 @@ def test_a_world_without_any_number_is_named_at_the_foot_instead_of_drawn_empty(
     campaign.add("plain", algorithm="reference:ring", ranks=4, unsupported="2 CPUs for 4 ranks")
     drawn = drawing(campaign, tmp_path)
     assert len(time_axes(drawn)) == 1
-    assert any("(1 unsupported): data: pattern · 1 MiB · 4 ranks" in text for text in texts(drawn))
+    assert any("(1 unsupported): allreduce · data: pattern · 1 MiB · 4 ranks" in text for text in texts(drawn))
     assert [row["status"] for row in rows(drawn)] == ["ok", "unsupported"]
 
 

@@ -76,13 +76,8 @@ def test_each_message_size_and_number_of_ranks_has_its_panel(tmp_path: Path) -> 
         for ranks in (2, 4):
             campaign.add("squeezed", **(RING | {"message_bytes": size}), codec="bf16", ranks=ranks)
     drawn = drawing(campaign, tmp_path)
-    titles = [t.get_text() for t in drawn.figure.findobj(Text) if t.get_text().startswith("data:")]
-    assert [title.split(" · ")[1:3] for title in titles] == [
-        ["4 KiB", "2 ranks"],
-        ["4 KiB", "4 ranks"],
-        ["8 KiB", "2 ranks"],
-        ["8 KiB", "4 ranks"],
-    ]
+    titles = [t.get_text() for t in drawn.figure.texts if "ranks" in t.get_text()]
+    assert titles == ["4 KiB · 2 ranks", "4 KiB · 4 ranks", "8 KiB · 2 ranks", "8 KiB · 4 ranks"]
 
 
 def test_a_psnr_that_is_missing_without_being_exact_is_not_drawn_as_exact(tmp_path: Path) -> None:

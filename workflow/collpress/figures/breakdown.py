@@ -196,7 +196,7 @@ def _block(stack: Stack, high: float) -> Block:
             middle = left + _LEFT + _PANEL + _GAP / 2
             style.text_at(figure, middle, top + above + high + _TICKS, size, fontsize=6.5, ha="center")
 
-    return Block(stack.group.experiment, stack.group.title, above + high + _TICKS, _FOOT, put)
+    return Block(stack.group.experiment, stack.group.factors, above + high + _TICKS, _FOOT, put)
 
 
 def _draw_bars(time: Axes, share: Axes, stack: Stack) -> None:

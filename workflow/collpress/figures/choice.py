@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,13 @@ import xarray as xr
 
 from collpress.analysis.table import Row, rows
 from collpress.cube.axes import FACTORS
-from collpress.figures import labels
+from collpress.figures.headings import parted
 from collpress.figures.marks import MARKS, said
 
 IN_BLOCK = ("algorithm", "codec", "error_bound")
-"""What may differ between the points of a block; all else stands in its title."""
+"""What may differ between the points of a block; all else stands in its title or its heading."""
 _NAMED = 3
 """Groups that a sentence names; the CSV has all."""
-_SAID_FIRST = ("algorithm", "codec", "error_bound", "dataset", "wrap", "message_bytes", "ranks")
 
 
 @dataclass(frozen=True)
@@ -26,9 +25,8 @@ class Group:
     """Points of one experiment that are equal in every factor but some, usually those of `IN_BLOCK`."""
 
     experiment: str
-    title: str
-    short: str
-    """The first words of the title, which tell groups of an experiment apart."""
+    factors: Mapping[str, Any]
+    """Those in which they are equal."""
     points: Sequence[Row]
 
 
@@ -68,7 +66,7 @@ def groups(
     for point in points:
         found.setdefault(tuple(point[n] for n in names), []).append(point)
     order = sorted(found, key=lambda key: [place[n][value] for n, value in zip(names, key, strict=True)])
-    return [Group(experiment, *_titles(dict(zip(names, key, strict=True))), found[key]) for key in order]
+    return [Group(experiment, dict(zip(names, key, strict=True)), found[key]) for key in order]
 
 
 def omissions(empty: Sequence[Group]) -> list[str]:
@@ -82,19 +80,14 @@ def omissions(empty: Sequence[Group]) -> list[str]:
 def _omission(experiment: str, groups: Sequence[Group]) -> str:
     counts = Counter(str(point["status"]) for group in groups for point in group.points)
     told = ", ".join(f"{counts[s]} {said(s)}" for s in MARKS if counts[s])
-    named = "; ".join(group.short for group in groups[:_NAMED])
+    common, titles = parted([group.factors for group in groups])
+    named = "; ".join(titles[:_NAMED])
     more = f"; … and {len(groups) - _NAMED} more" if groups[_NAMED:] else ""
-    return f"{experiment}, without a panel because no point has numbers ({told}): {named}{more}."
+    where = f"{named}{more}; each {common}" if common and titles[0] else common or f"{named}{more}"
+    return f"{experiment}, without a panel because no point has numbers ({told}): {where}."
 
 
 def factor_names(dataset: xr.Dataset) -> list[str]:
     """The factors of an experiment, the known ones first."""
     dims = [str(d) for d in dataset["status"].dims]
     return [*(n for n in FACTORS if n in dims), *(d for d in dims if d not in FACTORS)]
-
-
-def _titles(common: dict[str, Any]) -> tuple[str, str]:
-    """The whole title and its beginning: what tells blocks apart stands first, for a title may be cut at its end."""
-    first = [n for n in _SAID_FIRST if n in common]
-    last = [n for n in common if n not in first and not (n == "nodes" and common[n] == 1)]
-    return labels.factors({n: common[n] for n in [*first, *last]}), labels.factors({n: common[n] for n in first})

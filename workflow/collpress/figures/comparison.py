@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -116,19 +117,19 @@ def _worth_a_row(pairs: Sequence[Pair]) -> list[Pair]:
 
 def _blocks(pairs: Sequence[Pair], plot: _Plot) -> list[Block]:
     """Points that differ only in algorithm, codec, bound and size, in blocks that a column has room for."""
-    groups: dict[tuple[str, str], list[Pair]] = {}
+    groups: dict[tuple[Any, ...], list[Pair]] = {}
     for pair in pairs:
-        common = {name: value for name, value in pair.factors.items() if name not in _IN_ROW}
-        groups.setdefault((pair.experiment, labels.factors(common)), []).append(pair)
+        common = [(name, value) for name, value in pair.factors.items() if name not in _IN_ROW]
+        groups.setdefault((pair.experiment, *common), []).append(pair)
     blocks = []
-    for (experiment, title), members in groups.items():
+    for (experiment, *common), members in groups.items():
         said = _names(members)
         room = min(_MOST_NAME, max(style.length_of(text, _NAME) for text in said)) + 0.06
         for start in range(0, len(members), _IN_BLOCK):
             part = slice(start, start + _IN_BLOCK)
             rows = members[part]
             draw = partial(_draw, rows, said[part], room, plot)
-            blocks.append(Block(experiment, title, _ROW * len(rows) + _TICKS, _FOOT, draw))
+            blocks.append(Block(experiment, dict(common), _ROW * len(rows) + _TICKS, _FOOT, draw))
     return blocks
 
 

@@ -16,14 +16,18 @@ from matplotlib.patches import Rectangle
 from collpress.analysis.table import Row, rows
 from collpress.cube.axes import FACTORS
 from collpress.figures import labels, style
+from collpress.figures.blocks import wrapped
 from collpress.figures.captions import experiments, machine
 from collpress.figures.drawing import Drawing, Table
+from collpress.figures.keys import Names, least_room, names_for
 from collpress.figures.marks import MARKS, NOT_PLANNED_INK, Mark, said
 
 MAX_ROWS, MAX_PANELS = 36, 24
-_LEGEND_H, _TITLE, _SUBTITLE, _SIZES, _GAP = 0.2, 0.19, 0.14, 0.32, 0.14
-_MARGIN = 0.12
+_LEGEND_H, _TITLE, _SUBTITLE, _LINE, _SIZES, _GAP = 0.2, 0.19, 0.14, 0.11, 0.32, 0.14
+_MARGIN, _SLACK = 0.12, 0.05
 """Inches."""
+_LETTERS = 6.5
+"""Points."""
 _COLUMNS = ("experiment", "panel", "row", "column", "planned", *MARKS, "shown", "reasons")
 
 
@@ -33,7 +37,8 @@ class Layout:
 
     page: float
     left: float
-    """Where the cells begin; the names of the rows stand before them."""
+    """Where the cells begin; the names of the rows stand before them. `most_left` where names are long."""
+    most_left: float
     between: float
     cell: float
     narrow: float
@@ -52,14 +57,16 @@ class Layout:
 
 
 LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(style.DOUBLE, 2.2, 0.25, 0.42, 0.3, 0.165, 0.165, 6.5, 6.0, 105),
-    "single": Layout(style.SINGLE, 1.6, 0.2, 0.34, 0.24, 0.135, 0.106, 6.0, 5.5, 54),
+    "double": Layout(style.DOUBLE, 2.2, 3.2, 0.25, 0.42, 0.3, 0.165, 0.165, 6.5, 6.0, 105),
+    "single": Layout(style.SINGLE, 1.6, 1.9, 0.2, 0.34, 0.24, 0.135, 0.106, 6.0, 5.5, 54),
 }
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A matrix of counts: (row, column) → points by status. Row and column texts in their order."""
+    """A matrix of counts: (row, column) → points by status. Row and column texts in their order; rows are those of all
+    panels of the same collective.
+    """
 
     experiment: str
     title: str
@@ -85,7 +92,18 @@ class Shelf:
 
     def height(self, layout: Layout) -> float:
         first = self.panels[0]
-        return _TITLE + (_SUBTITLE if first.title else 0.0) + layout.row * len(first.rows) + _SIZES + _GAP
+        return self.above(layout) + layout.row * len(first.rows) + self.below(layout) + _GAP
+
+    def above(self, layout: Layout) -> float:
+        """For the names of the experiment and of the panels."""
+        lines = max(len(_title(panel, self.cell, layout)) for panel in self.panels)
+        return _TITLE + (_SUBTITLE + _LINE * (lines - 1) if lines else 0.0)
+
+    def below(self, layout: Layout) -> float:
+        """For the names of the columns."""
+        names = [_column_names(panel, self.cell, layout) for panel in self.panels]
+        deep = [n.lines - 1 + len(n.key(layout.room, layout.ticks)) for n in names]
+        return _SIZES + _LINE * max(deep)
 
 
 def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
@@ -93,6 +111,7 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     layout = LAYOUTS[width]
     points = {name: rows(dataset) for name, dataset in experiments(cube).items()}
     panels = {name: _panels(name, found) for name, found in points.items()}
+    layout = replace(layout, left=_left([row for found in panels.values() for p in found for row in p.rows], layout))
     floors = _floors([shelf for found in panels.values() for shelf in _shelves(found, layout)], layout)
     everything = [row for found in points.values() for row in found]
     counts = Counter(str(row["status"]) for row in everything)
@@ -123,24 +142,50 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
 
 
 def _panels(experiment: str, points: list[Row]) -> list[Panel]:
-    """One panel per dataset, ranks, ...: what varies and is neither row nor column. All share their rows."""
+    """One panel per dataset, ranks, ...: what varies and is neither row nor column."""
     varying = [n for n in _factor_names(points) if len({row[n] for row in points}) > 1]
     column = "message_bytes" if "message_bytes" in varying or not varying else varying[-1]
-    inside = ("algorithm", "codec", "error_bound")
+    inside = ("algorithm", "codec", "error_bound", "knobs")
     facets = [n for n in varying if n not in (*inside, column)]
-    row_factors = [n for n in inside if n in varying and n != column] or [n for n in ("algorithm",) if n != column]
-    while len({tuple(p[n] for n in row_factors) for p in points}) > MAX_ROWS and len(row_factors) > 1:
-        row_factors = row_factors[:-1]
+    row_factors = [n for n in inside if n in varying and n != column]
+    if set(row_factors) <= {"knobs"} and column != "algorithm":  # knobs alone name no row that leaves them as they are
+        row_factors.insert(0, "algorithm")
+    folded: list[str] = []
+    while len(row_factors) > 1 and _most_rows(points, row_factors) > MAX_ROWS:
+        folded.insert(0, row_factors.pop())
+    groups = _grouped(points, facets)
+    if len(groups) > MAX_PANELS:  # too many to look at: fold the facets into counted cells
+        folded += [n for n in facets if n != "collective"]
+        facets = [n for n in facets if n == "collective"]
+        groups = _grouped(points, facets)
+    together = " · ".join([f"{', '.join(n.replace('_', ' ') for n in folded)}: counted together"] if folded else [])
+    names: dict[str, dict[str, None]] = {}
+    for p in points:
+        names.setdefault(str(p["collective"]), {})[_row_name(p, row_factors)] = None
+    out = []
+    for key, group in groups.items():
+        collective = str(group[0]["collective"])
+        title = labels.factors(dict(zip(facets, key, strict=True)), collective)
+        told = " · ".join(words for words in (title, together) if words)
+        out.append(_panel(experiment, told, group, list(names[collective]), row_factors, column))
+    return out
+
+
+def _grouped(points: list[Row], facets: list[str]) -> dict[tuple[Any, ...], list[Row]]:
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for point in points:
         groups.setdefault(tuple(point[n] for n in facets), []).append(point)
-    if len(groups) > MAX_PANELS:  # too many to look at: fold the facets into counted cells
-        groups, facets = {(): points}, []
-    names = list(dict.fromkeys(labels.factors({n: p[n] for n in row_factors}) for p in points))
-    return [
-        _panel(experiment, labels.factors(dict(zip(facets, key, strict=True))), group, names, row_factors, column)
-        for key, group in groups.items()
-    ]
+    return groups
+
+
+def _most_rows(points: list[Row], row_factors: list[str]) -> int:
+    """Of a collective."""
+    rows_of = {(str(p["collective"]), *(p[n] for n in row_factors)) for p in points}
+    return max(Counter(row[0] for row in rows_of).values())
+
+
+def _row_name(point: Row, row_factors: list[str]) -> str:
+    return labels.factors({n: point[n] for n in row_factors}, str(point["collective"]))
 
 
 def _panel(
@@ -149,13 +194,19 @@ def _panel(
     cells: dict[tuple[str, str], Counter[str]] = {}
     reasons: dict[tuple[str, str], list[str]] = {}
     for point in points:
-        place = labels.factors({n: point[n] for n in row_factors}), labels.factor(column, point[column])
+        place = _row_name(point, row_factors), _column_name(column, point[column])
         cells.setdefault(place, Counter())[str(point["status"])] += 1
         if point["reason"] and point["reason"] not in reasons.setdefault(place, []):
             reasons[place].append(str(point["reason"]))
     # rows() keeps the cube's order of labels, so the first of equal labels is in place
     ordered = sorted({p[column] for p in points}, key=lambda v: (isinstance(v, str), v))
-    return Panel(experiment, title, names, [labels.factor(column, v) for v in ordered], column, cells, reasons)
+    columns = list(dict.fromkeys(_column_name(column, v) for v in ordered))
+    return Panel(experiment, title, names, columns, column, cells, reasons)
+
+
+def _column_name(factor: str, value: Any) -> str:
+    """The usual value of a factor has no words of its own."""
+    return labels.factor(factor, value) or str(value)
 
 
 def _factor_names(points: list[Row]) -> list[str]:
@@ -164,7 +215,10 @@ def _factor_names(points: list[Row]) -> list[str]:
 
 
 def _shelves(panels: list[Panel], layout: Layout) -> list[Shelf]:
-    """Panels of one experiment side by side, as many as a page's width takes; narrow cells where that saves a shelf."""
+    """Panels of one experiment with the same rows side by side, as many as a page's width takes.
+
+    Narrow cells where that saves a shelf.
+    """
     wide, narrow = (_filled(panels, cell, layout) for cell in (layout.cell, layout.narrow))
     return narrow if len(narrow) < len(wide) else wide
 
@@ -174,7 +228,8 @@ def _filled(panels: list[Panel], cell: float, layout: Layout) -> list[Shelf]:
     used = 0.0
     for panel in panels:
         width = _panel_width(panel, cell, layout)
-        if not shelves or used + layout.between + width > layout.room:
+        full = used + layout.between + width > layout.room
+        if not shelves or full or panel.rows != shelves[-1].panels[0].rows:
             shelves.append(Shelf([], cell, 0.0))
             used = -layout.between
         shelves[-1].panels.append(panel)
@@ -194,9 +249,35 @@ def _floors(shelves: list[Shelf], layout: Layout) -> list[list[Shelf]]:
     return floors
 
 
+def _left(names: list[str], layout: Layout) -> float:
+    """Where cells begin, so that the names before them stay whole where they can."""
+    longest = max((style.length_of(name, layout.names) for name in names), default=0.0)
+    return min(max(layout.left, longest + _MARGIN + 0.1), layout.most_left)
+
+
 def _panel_width(panel: Panel, cell: float, layout: Layout) -> float:
     """At least as wide as its title, at most as wide as the page."""
-    return min(max(cell * len(panel.columns), 0.058 * len(panel.title)), layout.room)
+    title = (style.length_of(panel.title, _LETTERS) + 0.01) / 0.95  # as `wrapped`
+    return min(max(_cell_width(panel, cell, layout) * len(panel.columns), title), layout.room)
+
+
+def _cell_width(panel: Panel, cell: float, layout: Layout) -> float:
+    """Wider where columns have words for names, narrower where the page asks for it."""
+    words = panel.column_factor != "message_bytes"
+    least = least_room(panel.columns, layout.ticks) + _SLACK if words else 0.0
+    return min(max(cell, least), layout.room / len(panel.columns))
+
+
+def _column_names(panel: Panel, cell: float, layout: Layout) -> Names:
+    """All whole, or letters for all; sizes without the room for either thin out, as on any axis."""
+    names = names_for(panel.columns, _cell_width(panel, cell, layout) - _SLACK / 2, layout.ticks)
+    if not names.letters or panel.column_factor != "message_bytes":
+        return names
+    return Names({name: [name] for name in panel.columns}, {})
+
+
+def _title(panel: Panel, cell: float, layout: Layout) -> list[str]:
+    return wrapped(panel.title, _LETTERS, _panel_width(panel, cell, layout))
 
 
 def _height(floor: list[Shelf], layout: Layout) -> float:
@@ -208,36 +289,42 @@ def _draw_shelf(figure: Figure, shelf: Shelf, layout: Layout, top: float) -> Non
     name = style.shortened(shelf.panels[0].experiment, 8, shelf.width(layout) - _MARGIN, "bold")
     style.text_at(figure, start, top, name, fontsize=8, fontweight="bold")
     left = shelf.at + layout.left
-    under = top + _TITLE
+    under = top + shelf.above(layout)
     for panel in shelf.panels:
-        width = _panel_width(panel, shelf.cell, layout)
-        if panel.title:
-            style.text_at(figure, left, under, style.shortened(panel.title, 6.5, width), fontsize=6.5)
-        axes = _draw_panel(figure, panel, shelf.cell, layout, left, under + (_SUBTITLE if panel.title else 0.0))
+        for i, line in enumerate(_title(panel, shelf.cell, layout)):
+            style.text_at(figure, left, top + _TITLE + _LINE * i, line, fontsize=_LETTERS)
+        axes = _draw_panel(figure, panel, shelf.cell, layout, left, under)
         if panel is shelf.panels[0]:
             room = layout.left - _MARGIN - 0.04
             names = [style.shortened(row, layout.names, room, keep="end") for row in panel.rows]
             axes.set_yticks([i + 0.5 for i in range(len(panel.rows))], names, fontsize=layout.names)
         else:
             axes.set_yticks([])
-        left += width + layout.between
+        left += _panel_width(panel, shelf.cell, layout) + layout.between
 
 
 def _draw_panel(figure: Figure, panel: Panel, cell: float, layout: Layout, left: float, top: float) -> Axes:
-    width = min(cell, layout.room / len(panel.columns))
-    axes = style.axes_at(figure, left, top, width * len(panel.columns), layout.row * len(panel.rows))
+    width = _cell_width(panel, cell, layout)
+    high = layout.row * len(panel.rows)
+    axes = style.axes_at(figure, left, top, width * len(panel.columns), high)
     axes.set(xlim=(0, len(panel.columns)), ylim=(len(panel.rows), 0))
     for i, row in enumerate(panel.rows):
         for j, column in enumerate(panel.columns):
             _draw_cell(axes, i, j, panel.cells.get((row, column), Counter()))
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    every = ceil((max(style.length_of(name, layout.ticks) for name in panel.columns) + 0.03) / width)
-    ticks = [j + 0.5 for j in range(0, len(panel.columns), every)]
-    axes.set_xticks(ticks, panel.columns[::every], fontsize=layout.ticks)
+    names = _column_names(panel, cell, layout)
+    longest = max(style.length_of(line, layout.ticks) for name in panel.columns for line in names.text(name))
+    every = ceil((longest + _SLACK / 2) / width)
+    shown = range(0, len(panel.columns), every)
+    written = ["\n".join(names.text(panel.columns[j])) for j in shown]
+    axes.set_xticks([j + 0.5 for j in shown], written, fontsize=layout.ticks, linespacing=1.0)
     axes.tick_params(length=0, pad=2)
     name = "message size" if panel.column_factor == "message_bytes" else panel.column_factor.replace("_", " ")
-    axes.set_xlabel(name, fontsize=6.5, labelpad=1.5)
+    axes.set_xlabel(name, fontsize=_LETTERS, labelpad=1.5)
+    for i, line in enumerate(names.key(layout.room, layout.ticks)):
+        at = top + high + _SIZES + _LINE * (names.lines - 1 + i)
+        style.text_at(figure, left, at, line, fontsize=layout.ticks)
     return axes
 
 

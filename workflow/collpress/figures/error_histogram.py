@@ -154,7 +154,7 @@ def _block(ladder: Ladder, colours: Mapping[str, str], low: float, row: float) -
                 axes.text(0.5, 0.5, entry.why, transform=axes.transAxes, fontsize=5.8, ha="center", va="center")
             _error_axis(axes, last=last and i == len(ladder.entries) - 1)
 
-    return Block(ladder.group.experiment, ladder.group.title, _ABOVE + height, _BELOW, put)
+    return Block(ladder.group.experiment, ladder.group.factors, _ABOVE + height, _BELOW, put)
 
 
 def _frame(axes: Axes, low: float, *, labelled: bool) -> None:

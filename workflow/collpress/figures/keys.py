@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 from collpress.figures import style
+from collpress.figures.blocks import wrapped
 
 _SLACK = 0.95
 
@@ -39,18 +40,13 @@ def flowed(entries: Iterable[str], room: float, size: float) -> list[str]:
         if lines and style.length_of(f"{lines[-1]}   {entry}", size) <= _SLACK * room:
             lines[-1] += f"   {entry}"
         else:
-            lines += _wrapped(entry, size, _SLACK * room)
+            lines += wrapped(entry, size, room)
     return lines
 
 
-def _wrapped(entry: str, size: float, room: float) -> list[str]:
-    lines: list[str] = []
-    for word in entry.split(" "):
-        if lines and style.length_of(f"{lines[-1]} {word}", size) <= room:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(style.shortened(word, size, room))
-    return lines
+def least_room(names: Sequence[str], size: float) -> float:
+    """Inches in which each of `names` fits in two lines at most."""
+    return max(style.length_of(line, size) for name in names for line in _broken(name, 0.0, size))
 
 
 def names_for(names: Sequence[str], room: float, size: float) -> Names:

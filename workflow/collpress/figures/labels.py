@@ -92,11 +92,16 @@ def factor(name: str, value: Any) -> str:
     return str(value) if name in known else f"{name.replace('_', ' ')} {value}"
 
 
-def factors(values: Mapping[str, Any]) -> str:
+def collective(values: Mapping[str, Any]) -> str:
+    """The collective among some factors; allreduce where they name none."""
+    return str(values.get("collective", "allreduce"))
+
+
+def factors(values: Mapping[str, Any], of: str = "") -> str:
     """Several factors, in their order; how data are wrapped stands beside what they are. Those are left out that say
-    nothing, or mean nothing for the collective.
+    nothing, or mean nothing for the collective, which is `of` where it is not among them.
     """
-    meaningless = idle(str(values.get("collective", "allreduce")))
+    meaningless = idle(of or collective(values))
     order = [name for name in values if name not in meaningless]
     if "dataset" in order and "wrap" in order:
         order.remove("wrap")

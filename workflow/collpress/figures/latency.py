@@ -2,14 +2,15 @@
 codec.
 
 On two columns of a page the panels stand side by side and a line's name at its right end; on one column they are
-stacked, the names below. A facet without any time is named at the foot, unless no facet has one. A point that is not ok
-breaks its line and leaves its status's mark above the panel. One rank sends nothing: its rate of 0 is none.
+stacked, the names below. Of many facets, two columns of a page hold two such stacks beside each other. A facet without
+any time is named at the foot, unless no facet has one. A point that is not ok breaks its line and leaves its status's
+mark above the panel. One rank sends nothing: its rate of 0 is none.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -31,14 +32,16 @@ from collpress.figures.lines import Facet, Line, facets
 from collpress.figures.marks import MARKS, said
 from collpress.figures.names import NAME_H, names_below, names_beside, rows_below
 
-_ABOVE, _MARK_H, _NOTE = 0.43, 0.105, 0.12
-_TICK_W, _TICK_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.17, 0.7
+_MARGIN, _ABOVE, _SUBTITLE, _MARK_H, _NOTE = 0.1, 0.43, 0.115, 0.105, 0.12
+_TICK_W, _TICK_H, _NUMBER_H, _MARK_W, _MARGIN_OCTAVES = 0.38, 0.17, 0.105, 0.17, 0.7
 
 
 @dataclass(frozen=True)
 class Layout:
     """What differs between one column and two; inches."""
 
+    page: float
+    """Width of a facet with its margins."""
     left: float
     panel: float
     height: float
@@ -55,13 +58,41 @@ class Layout:
     rate: str
     """What the axis of the rate is called; both names stand above each other where the panels are stacked."""
 
+    @property
+    def room(self) -> float:
+        """For words."""
+        return self.page - 2 * _MARGIN
 
-LAYOUTS: Mapping[style.Width, Layout] = {
-    "double": Layout(
-        0.64, 1.9, 1.75, 1.2, 0.42, 0.62, stacked=False, subtitle=6.8, letters=7.5, rate="bus bandwidth (byte/s)"
-    ),
-    "single": Layout(0.66, 2.7, 0.82, 0.5, 0.34, 0.09, stacked=True, subtitle=6.4, letters=5.7, rate="busbw (byte/s)"),
-}
+
+_WIDE = Layout(
+    style.DOUBLE,
+    0.64,
+    1.9,
+    1.75,
+    1.2,
+    0.42,
+    0.62,
+    stacked=False,
+    subtitle=6.8,
+    letters=7.5,
+    rate="bus bandwidth (byte/s)",
+)
+_NARROW = Layout(
+    style.SINGLE,
+    0.66,
+    2.7,
+    0.82,
+    0.5,
+    0.34,
+    0.09,
+    stacked=True,
+    subtitle=6.4,
+    letters=5.7,
+    rate="busbw (byte/s)",
+)
+_PAIRED = replace(_NARROW, height=1.0, least=0.75, letters=6.3)
+_MANY = 6
+"""Facets of which two columns of a page hold one beside its names; more stand in pairs."""
 
 _VARIABLES = (
     "latency_median",
@@ -88,7 +119,6 @@ _UNITS = {
 
 def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     """The figure; a panel without any ok point says so and names what became of its lines."""
-    layout = LAYOUTS[width]
     groups = experiments(cube)
     points = {name: identified(_with_rates(dataset), _VARIABLES) for name, dataset in groups.items()}
     factors = {name: [str(d) for d in dataset["status"].dims] for name, dataset in groups.items()}
@@ -96,26 +126,45 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     found = [facet for name, group in points.items() for facet in facets(name, group, factors[name])]
     full = [facet for facet in found if facet.ok_by_size()]
     shown = full or found
-    lines = _words_at_foot([facet for facet in found if facet not in shown], style.inches(width) - 0.2)
+    notes = _words_at_foot([facet for facet in found if facet not in shown], style.inches(width) - 2 * _MARGIN)
+    layout = _NARROW if width == "single" else _PAIRED if len(shown) > _MANY else _WIDE
+    shelves = _shelves(shown, round(style.inches(width) // layout.page))
 
     def height(panel: float) -> float:
-        return sum(_height(f, replace(layout, height=panel)) for f in shown) + _NOTE * len(lines) + 0.2
+        sized = replace(layout, height=panel)
+        return sum(_shelf_height(shelf, sized) for shelf in shelves) + _NOTE * len(notes) + 0.2
 
     layout = replace(layout, height=style.fitted(layout.height, layout.least, height))
     figure = style.blank(width, height(layout.height))
     top = 0.0
-    for facet in shown:
-        _draw_facet(figure, facet, layout, top)
-        top += _height(facet, layout)
-    for i, line in enumerate(lines):
-        style.text_at(figure, 0.1, top + 0.06 + _NOTE * i, line, fontsize=6.3, color=style.FAINT)
+    for shelf in shelves:
+        for i, facet in enumerate(shelf):
+            _draw_facet(figure, facet, layout, i * (style.inches(width) - layout.page), top)
+        top += _shelf_height(shelf, layout)
+    for i, line in enumerate(notes):
+        style.text_at(figure, _MARGIN, top + 0.06 + _NOTE * i, line, fontsize=6.3, color=style.FAINT)
     columns = list(dict.fromkeys(n for names in factors.values() for n in names))
     return Drawing(figure, _table(found, columns), _caption(cube, everything))
 
 
+def _shelves(facets: Sequence[Facet], columns: int) -> list[list[Facet]]:
+    """Facets beside each other; those of an experiment fill their shelves from the left."""
+    shelves: list[list[Facet]] = []
+    for facet in facets:
+        if shelves and len(shelves[-1]) < columns and shelves[-1][0].experiment == facet.experiment:
+            shelves[-1].append(facet)
+        else:
+            shelves.append([facet])
+    return shelves
+
+
+def _shelf_height(shelf: Sequence[Facet], layout: Layout) -> float:
+    return max(_height(facet, layout) for facet in shelf)
+
+
 def _words_at_foot(empty: Sequence[Facet], room: float) -> list[str]:
     """What is not drawn because all of it is lost."""
-    lost = [Group(f.experiment, f.title, f.title, [p for line in f.lines for p in line.points]) for f in empty]
+    lost = [Group(f.experiment, f.factors, [p for line in f.lines for p in line.points]) for f in empty]
     return [line for sentence in omissions(lost) for line in wrapped(sentence, 6.3, room)]
 
 
@@ -131,17 +180,31 @@ def _with_rates(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _height(facet: Facet, layout: Layout) -> float:
-    around = _ABOVE + _MARK_H * _mark_rows(facet) + layout.below
+    around = _above(facet, layout) + layout.below
     if layout.stacked:
-        return around + 2 * layout.height + layout.between + NAME_H * (rows_below(facet) + 0.3)
+        return around + 2 * layout.height + layout.between + _names_height(facet, layout)
     return around + max(layout.height, NAME_H * (len(facet.lines) + 0.5))
 
 
-def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> None:
-    style.text_at(figure, 0.1, top + 0.08, facet.experiment, fontsize=8.5, fontweight="bold")
-    title = style.shortened(facet.title, layout.subtitle, float(figure.get_size_inches()[0]) - 0.2)
-    style.text_at(figure, 0.1, top + 0.23, title, fontsize=layout.subtitle, color=style.FAINT)
-    time, rate = _panels(figure, facet, layout, top)
+def _names_height(facet: Facet, layout: Layout) -> float:
+    return NAME_H * (rows_below(facet, layout.room) + 0.3)
+
+
+def _above(facet: Facet, layout: Layout) -> float:
+    """For the words and the marks above the panels."""
+    return _ABOVE + _SUBTITLE * (len(_title(facet, layout)) - 1) + _MARK_H * _mark_rows(facet)
+
+
+def _title(facet: Facet, layout: Layout) -> list[str]:
+    return wrapped(facet.title, layout.subtitle, layout.room)
+
+
+def _draw_facet(figure: Figure, facet: Facet, layout: Layout, left: float, top: float) -> None:
+    style.text_at(figure, left + _MARGIN, top + 0.08, facet.experiment, fontsize=8.5, fontweight="bold")
+    for i, words in enumerate(_title(facet, layout)):
+        at = top + 0.23 + _SUBTITLE * i
+        style.text_at(figure, left + _MARGIN, at, words, fontsize=layout.subtitle, color=style.FAINT)
+    time, rate = _panels(figure, facet, layout, left, top)
     scale = min(1.0, max(0.6, _nearest(facet, layout) / _MARK_W))
     for line in (line for line in facet.lines if line.drawn):
         _draw_line(time, line, scale, "latency_median", "latency_ci_low", "latency_ci_high")
@@ -164,7 +227,8 @@ def _draw_facet(figure: Figure, facet: Facet, layout: Layout, top: float) -> Non
     else:
         _say_instead(rate, _no_rate(facet) if facet.ok_by_size() else "no point is ok")
     if layout.stacked:
-        names_below(figure, facet, top + _height(facet, layout) - NAME_H * (rows_below(facet) + 0.3))
+        under = top + _height(facet, layout) - _names_height(facet, layout)
+        names_below(figure, facet, left + _MARGIN, under, layout.room)
     else:
         names_beside(rate, facet, layout.panel)
 
@@ -188,18 +252,18 @@ def _say_instead(axes: Axes, words: str) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def _panels(figure: Figure, facet: Facet, layout: Layout, top: float) -> tuple[Axes, Axes]:
-    at = top + _ABOVE + _MARK_H * _mark_rows(facet)
+def _panels(figure: Figure, facet: Facet, layout: Layout, left: float, top: float) -> tuple[Axes, Axes]:
+    at, left = top + _above(facet, layout), left + layout.left
     if layout.stacked:
         below = at + layout.height + layout.between
         return (
-            style.axes_at(figure, layout.left, at, layout.panel, layout.height),
-            style.axes_at(figure, layout.left, below, layout.panel, layout.height),
+            style.axes_at(figure, left, at, layout.panel, layout.height),
+            style.axes_at(figure, left, below, layout.panel, layout.height),
         )
     height = _height(facet, layout) - layout.below - (at - top)
     return (
-        style.axes_at(figure, layout.left, at, layout.panel, height),
-        style.axes_at(figure, layout.left + layout.panel + layout.between, at, layout.panel, height),
+        style.axes_at(figure, left, at, layout.panel, height),
+        style.axes_at(figure, left + layout.panel + layout.between, at, layout.panel, height),
     )
 
 
@@ -272,7 +336,7 @@ def _log_axis(axes: Axes, unit: str, name: str, letters: float) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     first, last = np.log10([low, high])
-    subs = (1.0,) if last - first > 2.5 else (1.0, 2.0, 5.0)
+    subs = _subs(float(last - first), style.height_of(axes))
     most = max(2, int(style.height_of(axes) / _TICK_H))
     places = [sub * 10.0**power for power in range(int(first) - 2, int(last) + 2) for sub in subs]
     if sum(low <= place <= high for place in places) >= 2:
@@ -282,6 +346,16 @@ def _log_axis(axes: Axes, unit: str, name: str, letters: float) -> None:
     axes.yaxis.set_major_formatter(EngFormatter(unit=unit, sep=" "))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(name, labelpad=3, fontsize=letters)
+
+
+def _subs(decades: float, height: float) -> tuple[float, ...]:
+    """Which multiples of each power have room for their numbers on an axis `height` inches high."""
+    if decades <= 2.5:
+        for subs in ((1.0, 2.0, 5.0), (1.0, 3.0)):
+            nearest = min(np.log10(b / a) for a, b in pairwise((*subs, 10.0)))
+            if nearest * height / decades >= _NUMBER_H:
+                return subs
+    return (1.0,)
 
 
 def _mark_rows(facet: Facet) -> int:
@@ -327,6 +401,18 @@ def _meaning(points: list[Row]) -> str:
     return "".join(f"{said} " for said in (labels.sizes_said(collectives), labels.rates_said(collectives)) if said)
 
 
+def _knobs(points: list[Row]) -> str:
+    """What a name behind an algorithm's means, where any is."""
+    sets = dict.fromkeys(str(p["knobs"]) for p in points if p.get("knobs", "none") != "none")
+    if not sets:
+        return ""
+    return (
+        f"Behind an algorithm's name ({', '.join(sets)}): the knobs, variables of the library that the platform sets "
+        "under this name, in a colour and dots and dashes of their own; lines without one keep the library's own "
+        "values. "
+    )
+
+
 def _caption(cube: xr.DataTree, points: list[Row]) -> str:
     missing = Counter(str(p["status"]) for p in points if p["status"] != "ok")
     told = ", ".join(f"{MARKS[s].glyph} {said(s)} {missing[s]}" for s in MARKS if missing[s])
@@ -339,7 +425,7 @@ def _caption(cube: xr.DataTree, points: list[Row]) -> str:
     return (
         "Time and bus bandwidth over message size. Solid: the library's algorithms; dashed: reference algorithms; "
         "black: the library's default, the base case. Where messages are compressed, colour is the codec and the "
-        "dash the error bound, and bandwidth counts uncompressed bytes. Rings: smallest median at a size, whether "
-        "or not the limits separate it from the next; a bold name says at how many sizes. "
+        f"dash the error bound, and bandwidth counts uncompressed bytes. {_knobs(points)}Rings: smallest "
+        "median at a size, whether or not the limits separate it from the next; a bold name says at how many sizes. "
         f"{_meaning(points)}{statistic(cube)} {sample_sizes(points)} {gaps}{machine(cube)}"
     )

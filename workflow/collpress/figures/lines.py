@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collpress.analysis.points import DEFAULT
 from collpress.analysis.table import Row
 from collpress.figures import labels, style
 
-_IN_LINE = ("algorithm", "codec", "error_bound")
+_IN_LINE = ("algorithm", "codec", "error_bound", "knobs")
 Dashes = str | tuple[float, tuple[float, ...]]
 _SOLID: Dashes = "-"
 _KINDS: dict[str, Dashes] = {"library": _SOLID, "reference": (0, (4, 1.6)), "compressed": (0, (1, 1.2))}
+_WITH_KNOBS: dict[str, Dashes] = {"library": (0, (6, 1.2, 1, 1.2)), "reference": (0, (4, 1.2, 1, 1.2, 1, 1.2))}
 _BOUNDS: tuple[Dashes, ...] = (_SOLID, (0, (4, 1.6)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)), (0, (8, 1.6)))
 
 
@@ -30,7 +32,9 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Points of one algorithm, codec and bound by message size; `wins` is at how many sizes it is the fastest."""
+    """Points of one algorithm, codec, bound and set of knobs by message size; `wins` is at how many sizes it is the
+    fastest.
+    """
 
     name: str
     look: Look
@@ -47,9 +51,16 @@ class Facet:
     """Lines that are comparable: one experiment, and equal in every factor but the line's own and the message size."""
 
     experiment: str
-    title: str
-    collective: str
+    factors: Mapping[str, Any]
     lines: Sequence[Line]
+
+    @property
+    def title(self) -> str:
+        return labels.factors(self.factors)
+
+    @property
+    def collective(self) -> str:
+        return labels.collective(self.factors)
 
     @property
     def sizes(self) -> list[int]:
@@ -86,12 +97,17 @@ def _facet(experiment: str, common: dict[str, Any], points: list[Row]) -> Facet:
     best = {id(min(group, key=lambda p: float(p["latency_median"]))) for group in _ok_by_size(points).values()}
     by_line: dict[tuple[str, ...], list[Row]] = {}
     for point in sorted(points, key=lambda p: int(p["message_bytes"])):
-        by_line.setdefault(tuple(str(point[n]) for n in _IN_LINE), []).append(point)
-    keys = sorted(by_line, key=[tuple(str(p[n]) for n in _IN_LINE) for p in points].index)
+        by_line.setdefault(_key(point), []).append(point)
+    keys = sorted(by_line, key=[_key(p) for p in points].index)
     looks = _looks(keys)
     called = names(keys)
     lines = [Line(called[k], looks[k], by_line[k], sum(id(p) in best for p in by_line[k])) for k in keys]
-    return Facet(experiment, labels.factors(common), str(common["collective"]), lines)
+    return Facet(experiment, common, lines)
+
+
+def _key(point: Row) -> tuple[str, ...]:
+    """What makes a line; knobs are a factor only where any are set."""
+    return tuple(str(point.get(n, "none")) for n in _IN_LINE)
 
 
 def _ok_by_size(points: Sequence[Row]) -> dict[int, list[Row]]:
@@ -103,31 +119,37 @@ def _ok_by_size(points: Sequence[Row]) -> dict[int, list[Row]]:
 
 
 def names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """The algorithm where nothing is compressed; else codec and bound, and the algorithm if there are several."""
-    compressed = {algorithm for algorithm, _, _ in keys if algorithm.startswith("compressed:")}
-    out: dict[tuple[str, ...], str] = {}
-    for algorithm, codec, bound in keys:
-        if algorithm not in compressed:
-            out[algorithm, codec, bound] = labels.algorithm(algorithm)
-            continue
-        words = [labels.factor("codec", codec), labels.factor("error_bound", bound)]
-        stem = algorithm.partition(":")[2]
-        out[algorithm, codec, bound] = " ".join(
-            [w for w in words if w] + ([f"({stem})"] if len(compressed) > 1 else [])
-        )
-    return out
+    """The algorithm where nothing is compressed; else codec and bound, and the algorithm if there are several. Knobs
+    follow, where a key has a fourth entry and it is set.
+    """
+    compressed = {key[0] for key in keys if key[0].startswith("compressed:")}
+    return {key: ", ".join([_name(*key[:3], several=len(compressed) > 1), *_set(key)]) for key in keys}
+
+
+def _name(algorithm: str, codec: str, bound: str, *, several: bool) -> str:
+    kind, _, stem = algorithm.partition(":")
+    if kind != "compressed":
+        return labels.algorithm(algorithm)
+    words = [labels.factor("codec", codec), labels.factor("error_bound", bound)]
+    return " ".join([w for w in words if w] + ([f"({stem})"] if several else []))
+
+
+def _set(key: tuple[str, ...]) -> list[str]:
+    return [knobs for knobs in key[3:] if knobs != "none"]
 
 
 def _looks(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Look]:
-    """Equal stems share a colour (library and reference ring), equal codecs too; kind or bound choose the dash."""
-    compressing = any(algorithm.startswith("compressed:") for algorithm, _, _ in keys)
-    subjects = list(dict.fromkeys(_subject(*k) for k in keys if _subject(*k) != "library:default"))
-    bounds = list(dict.fromkeys(bound for _, _, bound in keys if bound != "none"))
+    """Equal stems share a colour (library and reference ring), equal codecs too, but never under different knobs; kind
+    or bound choose the dash.
+    """
+    compressing = any(key[0].startswith("compressed:") for key in keys)
+    subjects = list(dict.fromkeys(_subject(key) for key in keys if _subject(key) != DEFAULT))
+    bounds = list(dict.fromkeys(key[2] for key in keys if key[2] != "none"))
     out = {}
     for key in keys:
-        algorithm, _, bound = key
-        subject = _subject(*key)
-        if subject == "library:default":
+        algorithm, _, bound, _ = key
+        subject = _subject(key)
+        if subject == DEFAULT:
             out[key] = Look(style.INK, _SOLID, "o", style.INK, True)
             continue
         colour, marker = style.nth(subjects.index(subject))
@@ -136,14 +158,14 @@ def _looks(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Look]:
             dashes = _BOUNDS[bounds.index(bound) % len(_BOUNDS)] if bound != "none" else _SOLID
             face = "white" if bound != "none" and bounds.index(bound) % 2 else colour
         else:
-            dashes, face = _KINDS.get(kind, _SOLID), "white" if kind == "reference" else colour
+            dashes = (_WITH_KNOBS if _set(key) else _KINDS).get(kind, _SOLID)
+            face = "white" if kind == "reference" else colour
         out[key] = Look(colour, dashes, marker, face, False)
     return out
 
 
-def _subject(algorithm: str, codec: str, bound: str) -> str:
+def _subject(key: tuple[str, ...]) -> str:
     """What a colour stands for."""
-    kind, _, stem = algorithm.partition(":")
-    if kind == "compressed":
-        return f"codec {codec}"
-    return algorithm if algorithm == "library:default" else stem
+    kind, _, stem = key[0].partition(":")
+    subject = f"codec {key[1]}" if kind == "compressed" else key[0] if key[0] == DEFAULT else stem
+    return ", ".join([subject, *_set(key)])

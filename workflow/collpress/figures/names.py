@@ -1,9 +1,11 @@
-"""Names of lines: beside their ends with leaders, or below in two columns; with its sample, each is the legend too."""
+"""Names of lines: beside their ends with leaders, or below in columns; with its sample, each is the legend too."""
 
 from __future__ import annotations
 
 from collections import Counter
-from math import ceil
+from collections.abc import Sequence
+from functools import partial
+from math import ceil, inf
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -60,30 +62,48 @@ def names_beside(axes: Axes, facet: Facet, panel: float) -> None:
     axes.set_ylim(np.exp(low), np.exp(high))
 
 
-def rows_below(facet: Facet) -> int:
+def rows_below(facet: Facet, room: float) -> int:
     """How many rows `names_below` takes, each `NAME_H` high."""
-    return ceil(len(facet.lines) / 2)
+    return len(_columns(facet, room)[0])
 
 
-def names_below(figure: Figure, facet: Facet, top: float) -> None:
-    """The lines' names in two columns under the panels, best at the largest size first, those without any time last."""
-    ordered = [*_fastest_first(facet), *(line for line in facet.lines if not line.drawn)]
-    page = float(figure.get_size_inches()[0])
-    count = rows_below(facet)
-    axes = style.axes_at(figure, 0.1, top, page - 0.2, NAME_H * count)
-    axes.set(xlim=(0, page - 0.2), ylim=(NAME_H * count, 0))
+def names_below(figure: Figure, facet: Facet, left: float, top: float, room: float) -> None:
+    """The lines' names under the panels within `room` inches, best at the largest size first, those without any time
+    last; in two columns where whole names leave the room.
+    """
+    columns = _columns(facet, room)
+    high = NAME_H * len(columns[0])
+    axes = style.axes_at(figure, left, top, room, high)
+    axes.set(xlim=(0, room), ylim=(high, 0))
     axes.set_axis_off()
-    column = (page - 0.2) / 2
-    for i, line in enumerate(ordered):
-        x, y = column * (i // count), NAME_H * (i % count + 0.5)
-        room = column - _SAMPLE_BELOW - 0.1
-        if line.drawn:
-            text = style.shortened(_said(line, facet), _UNDER, room, _weight(line))
-            _sample(axes, line, x / (page - 0.2), (x + _SAMPLE_BELOW) / (page - 0.2), 1 - y / (NAME_H * count))
-        else:
-            text = _lost(line, _UNDER, room)
-        ink = style.INK if line.drawn else style.FAINT
-        axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=_UNDER, va="center", weight=_weight(line), color=ink)
+    spare = max(0.0, room - sum(map(partial(_width, facet), columns))) / len(columns)
+    x = 0.0
+    for column in columns:
+        for i, line in enumerate(column):
+            y = NAME_H * (i + 0.5)
+            space = room - x - _SAMPLE_BELOW - 0.06
+            if line.drawn:
+                text = style.shortened(_said(line, facet), _UNDER, space, _weight(line))
+                _sample(axes, line, x / room, (x + _SAMPLE_BELOW) / room, 1 - y / high)
+            else:
+                text = _lost(line, _UNDER, space)
+            ink = style.INK if line.drawn else style.FAINT
+            axes.text(x + _SAMPLE_BELOW + 0.06, y, text, fontsize=_UNDER, va="center", weight=_weight(line), color=ink)
+        x += _width(facet, column) + spare
+
+
+def _columns(facet: Facet, room: float) -> list[list[Line]]:
+    """The lines in the order of their names below, in two columns or in one."""
+    ordered = [*_fastest_first(facet), *(line for line in facet.lines if not line.drawn)]
+    half = ceil(len(ordered) / 2)
+    columns = [ordered[:half], ordered[half:]] if len(ordered) > 1 else [ordered]
+    return columns if sum(map(partial(_width, facet), columns)) <= room else [ordered]
+
+
+def _width(facet: Facet, column: Sequence[Line]) -> float:
+    """Inches of the longest name with its sample."""
+    texts = [(_said(line, facet) if line.drawn else _lost(line, _UNDER), _weight(line)) for line in column]
+    return _SAMPLE_BELOW + 0.16 + max(style.length_of(text, _UNDER, weight) for text, weight in texts)
 
 
 def _fastest_first(facet: Facet) -> list[Line]:
@@ -114,7 +134,7 @@ def _said(line: Line, facet: Facet) -> str:
     return f"{line.name}  {line.wins}/{len(facet.ok_by_size())}" if line.wins else line.name
 
 
-def _lost(line: Line, size: float, room: float) -> str:
+def _lost(line: Line, size: float, room: float = inf) -> str:
     """The name of a line without any time and why, within `room` inches; it is the name that is cut."""
     status = Counter(str(p["status"]) for p in line.points).most_common(1)[0][0]
     before, after = f"{MARKS[status].glyph}  ", f": {said(status)}"

@@ -140,7 +140,7 @@ def _block(stack: Stack, bar: float) -> Block:
         share = style.axes_at(figure, left + _NAMES + _TIME + _NUMBER, top, _SHARE, height)
         _draw_bars(time, share, stack, last=last)
 
-    return Block(stack.group.experiment, stack.group.title, height, _AXIS, put)
+    return Block(stack.group.experiment, stack.group.factors, height, _AXIS, put)
 
 
 def _draw_bars(time: Axes, share: Axes, stack: Stack, *, last: bool) -> None:

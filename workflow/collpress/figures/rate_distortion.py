@@ -144,7 +144,7 @@ def _block(panel: Panel, looks: Mapping[str, tuple[str, str]], high: float) -> B
             style.text_at(figure, left, at, line, fontsize=6, color=style.FAINT)
 
     height = _ABOVE + high + _TICKS + _NOTE * len(notes)
-    return Block(panel.group.experiment, panel.group.title, height, _AXIS, put)
+    return Block(panel.group.experiment, panel.group.factors, height, _AXIS, put)
 
 
 def _draw_panel(axes: Axes, panel: Panel, looks: Mapping[str, tuple[str, str]]) -> None:
