@@ -140,6 +140,15 @@ def test_a_hanging_point_is_killed_and_timed_out(stand_in: StandIn) -> None:
     assert stand_in.statuses() == ["ok", "timed_out", "ok"]
 
 
+def test_a_hanging_points_reason_says_where_the_stacks_are(stand_in: StandIn) -> None:
+    """Their last lines are the same in all programs, and their addresses differ from start to start."""
+    stand_in.plan("hang-told", stall_s=0.5)
+    stand_in.sweep()
+    reason = stand_in.journals().records[key(0), 0].reason
+    assert reason == "no sign of life, killed; where each rank was stands in core-1.log"
+    assert "rank 0 is here:" in (stand_in.own / "core-1.log").read_text(encoding="utf-8")
+
+
 def test_a_core_that_ignores_sigterm_is_killed_all_the_same(stand_in: StandIn) -> None:
     stand_in.plan("hang", stall_s=0.3, environment={"STAND_IN": "busy"})
     stand_in.sweep()
