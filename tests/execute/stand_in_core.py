@@ -2,7 +2,8 @@
 
 `reference:NAME`: ok; slow (0.15 s); crash, crash-once (SIGSEGV); hang; hang-told (says where it is, as ranks do when
 they are asked); silent (exits without a record); torn (dies in the middle of a line); fail (a record with status
-failed); memory (std::bad_alloc). The variable STAND_IN makes the whole core misbehave: `die` before the first point, `size` (exit code 4), `busy` (no reaction to SIGTERM).
+failed); memory (std::bad_alloc). The variable STAND_IN makes the whole core misbehave:
+`die` before the first point, `size` (exit code 4), `busy` (no reaction to SIGTERM).
 """
 
 import json
