@@ -77,6 +77,10 @@ def test_a_point_that_is_not_ok_has_no_launches_whatever_the_file_says() -> None
         (["points", 0, "factors", "ranks"], 2.5, "points.0.factors.ranks"),
         (["points", 0, "color"], "red", "points.0.color: this is no baseline"),
         (["provenance"], [], "provenance: this is no baseline"),
+        (["provenance", "datasets"], "none", "provenance.datasets: this is no baseline"),
+        (["provenance", "measure"], {"warmup": 5}, "provenance.measure.warmup: this is no baseline"),
+        (["provenance", "world"], {"hosts": 2}, "provenance.world.hosts: this is no baseline"),
+        (["provenance", "load"], {"load_average": [1.0]}, "provenance.load.load_average: this is no baseline"),
     ],
 )
 def test_a_damaged_file_is_told_with_the_place(place: list[str | int], value: Any, said: str) -> None:

@@ -1,8 +1,9 @@
 """A stand-in for collpress-core: obeys its command line, measures nothing, and misbehaves as the algorithm's name asks.
 
-`reference:NAME`: ok; slow (0.15 s); crash, crash-once (SIGSEGV); hang; silent (exits without a record); torn (dies in
-the middle of a line); fail (a record with status failed); memory (std::bad_alloc). The variable STAND_IN makes the
-whole core misbehave: `die` before the first point, `size` (exit code 4), `busy` (no reaction to SIGTERM).
+`reference:NAME`: ok; slow (0.15 s); crash, crash-once (SIGSEGV); hang; hang-told (says where it is, as ranks do when
+they are asked); silent (exits without a record); torn (dies in the middle of a line); fail (a record with status
+failed); memory (std::bad_alloc). The variable STAND_IN makes the whole core misbehave:
+`die` before the first point, `size` (exit code 4), `busy` (no reaction to SIGTERM).
 """
 
 import json
@@ -34,7 +35,9 @@ def misbehave(name: str, file: TextIO, key: str) -> None:
         marker.touch()
         print("about to crash", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
-    if name == "hang":
+    if name == "hang-told":
+        print("collpress-core: rank 0 is here:\nlibmpi.so(MPI_Wait+0x4a)", file=sys.stderr, flush=True)
+    if name.startswith("hang"):
         time.sleep(600)
     if name == "silent":
         sys.exit(0)

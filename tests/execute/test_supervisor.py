@@ -13,6 +13,8 @@ import pytest
 from stand_in_campaign import StandIn, key
 
 from collpress.errors import CollpressError
+from collpress.execute.attempt import Attempt
+from collpress.execute.core import telling
 from collpress.execute.processes import members
 from collpress.execute.supervisor import FALSE_STARTS
 from collpress.records import Status
@@ -72,6 +74,42 @@ def test_a_crash_is_charged_to_the_open_point_and_the_others_are_untouched(stand
     assert record.requested == {"algorithm": "reference:crash", "at_most": "0.1"}
 
 
+def test_what_the_supervisor_writes_itself_is_no_news_to_it(stand_in: StandIn) -> None:
+    """Else a crash would be counted twice, and pass for a sign of life of the next start."""
+    stand_in.plan("crash")
+    attempt = Attempt(stand_in.own)
+    attempt.charge(stand_in.batch().points[0], 0, Status.CRASHED, "fell over")
+    assert list(attempt.news()) == []
+
+
+_FRAME = "-" * 74
+_IMPROPERLY = f"""{_FRAME}
+prterun has exited due to process rank 1 with PID 31896 on node vm exiting
+improperly. There are three reasons this could occur:
+
+1. this process did not call "init" before exiting, but others in the
+job did.
+
+This may have caused other processes in the application to be
+terminated by signals sent by prterun (as reported here).
+{_FRAME}
+"""
+
+
+def test_the_launchers_words_hide_nothing_that_the_core_said() -> None:
+    said = f"collpress-core: oh\ncollpress-core: oh\n{_FRAME}\nMPI_ABORT was invoked on rank 1\n{_FRAME}\n{_IMPROPERLY}"
+    assert telling(said) == ["collpress-core: oh"]
+
+
+def test_the_launchers_words_are_told_where_the_core_said_nothing() -> None:
+    assert telling(_IMPROPERLY) == ["prterun has exited due to process rank 1 exiting improperly"]
+
+
+def test_two_crashes_of_one_kind_are_told_in_the_same_words() -> None:
+    said = "[vm:{0}] *** Process received signal ***\n[vm:{0}] Signal: Segmentation fault (11)\n"
+    assert telling(said.format(17)) == telling(said.format(18)) == ["Signal: Segmentation fault (11)"]
+
+
 def test_a_point_that_crashed_is_not_tried_again_within_the_attempt(stand_in: StandIn) -> None:
     stand_in.plan("crash", "ok", launches=3)
     stand_in.sweep()
@@ -100,6 +138,15 @@ def test_a_hanging_point_is_killed_and_timed_out(stand_in: StandIn) -> None:
     stand_in.plan("ok", "hang", "ok", stall_s=0.5)
     stand_in.sweep()
     assert stand_in.statuses() == ["ok", "timed_out", "ok"]
+
+
+def test_a_hanging_points_reason_says_where_the_stacks_are(stand_in: StandIn) -> None:
+    """Their last lines are the same in all programs, and their addresses differ from start to start."""
+    stand_in.plan("hang-told", stall_s=0.5)
+    stand_in.sweep()
+    reason = stand_in.journals().records[key(0), 0].reason
+    assert reason == "no sign of life, killed; where each rank was stands in core-1.log"
+    assert "rank 0 is here:" in (stand_in.own / "core-1.log").read_text(encoding="utf-8")
 
 
 def test_a_core_that_ignores_sigterm_is_killed_all_the_same(stand_in: StandIn) -> None:

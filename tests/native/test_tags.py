@@ -173,3 +173,14 @@ def test_the_tagged_plugin_runs_in_the_instrumented_pass_only(core: Core, tmp_pa
     assert record["phases_s"]["send"] == 0  # the instrumented pass did: it sends nothing
     swapped = core.reference("ring", plugin=wrong, instrumented=2, message_bytes=512)
     assert core.launch(tmp_path / "swapped", 2, [swapped]).record(swapped)["status"] == "invalid"
+
+
+def test_phases_that_change_from_call_to_call_are_all_told(core: Core, user: Path, tmp_path: Path) -> None:
+    """A phase that an iteration does not have took no time there."""
+    plugin, tagged = (folder / "tags_by_turns.so" for folder in (user, core.build / "tagged/user"))
+    entry = point(algorithm="reference:tags_by_turns", plugin=plugin, tagged_plugin=tagged, instrumented=3)
+    outcome = core.launch(tmp_path, 2, [entry], "--traces", tmp_path / "traces.jsonl")
+    assert outcome.code == 0, outcome.errors
+    phases = {phase["name"]: phase["total"] for phase in outcome.record(entry)["phases_s"]["phases"]}
+    assert list(phases) == ["first", "all", "second"]
+    assert 0 < phases["first"] < phases["all"]

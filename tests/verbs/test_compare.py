@@ -16,6 +16,7 @@ from collpress.cli import main
 from collpress.cube.axes import FACTORS
 from collpress.cube.quantities import CELL, LAUNCH, PHASES
 from collpress.figures.stamped import read_stamp
+from collpress.layout import BASELINES
 
 FLAGS = {"flag_values": np.array([0, 4, 10], dtype=np.int8), "flag_meanings": "ok crashed not_planned"}
 SLOW, FAST = [2e-6, 2.1e-6, 2.2e-6, 2.05e-6, 2.15e-6], [1e-6, 1.1e-6, 1.2e-6, 1.05e-6, 1.15e-6]
@@ -288,6 +289,16 @@ def test_points_can_be_ordered_by_how_much_slower_they_are(
         assert main(["compare", cubes[0], "slower.nc", "--order", order, "--json"]) == 0
         rows = json.loads(capsys.readouterr().out)["rows"]
         assert [f"{row['ratio']:.3g}" for row in rows] == expected
+
+
+def test_a_damaged_baseline_hides_no_other_one(cubes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["baseline", "save", "main", "quick@two"]) == 0
+    BASELINES.joinpath("broken.json").write_text("{", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["baseline", "list"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("main  quick on two")
+    assert "left out: results/baselines/broken.json: this is no baseline" in said.err
 
 
 def test_a_baseline_is_kept_listed_shown_and_compared_with(

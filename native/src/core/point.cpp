@@ -56,6 +56,7 @@ class PointRun {
         } catch (const Ended &ended) {
             report_.verdict = ended.verdict;
         }
+        leave_nothing();
         if (report_.verdict.ok()) judge();
         return std::move(report_);
     }
@@ -282,10 +283,18 @@ class PointRun {
         session_.barrier.wait();
         first_call_s_ = static_cast<double>(now_ns() - start) * 1e-9;
         agree_on(operation_->verdict());
+        if (uses_p2p()) agree_on(session_.p2p.settle());
         wire_bytes_ = session_.p2p.bytes_sent();
         const std::int64_t checking = now_ns();
         first_check_ = (*check_)(buffers_->recv());
         check_s_ = static_cast<double>(now_ns() - checking) * 1e-9;
+    }
+
+    // Whatever became of the point: what its algorithm left behind is the point's own fault, and nobody else's.
+    void leave_nothing() {
+        if (!uses_p2p()) return;
+        const Verdict verdict = agree(session_.world, session_.p2p.settle());
+        if (report_.verdict.ok()) report_.verdict = verdict;
     }
 
     double left_s() const { return point_.at_most_s - static_cast<double>(now_ns() - began_ns_) * 1e-9; }

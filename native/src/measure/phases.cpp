@@ -12,8 +12,9 @@ namespace {
 
 using Parts = std::array<std::int64_t, part_names.size()>;
 
-// One iteration's times by phase. Phases are known by name, in the order in which they first begin; every iteration of
-// a rank has the same ones, for an algorithm looks at counts and ranks only.
+// One iteration's times by phase. Phases are known by name, in the order in which they first begin. Every iteration of
+// a rank should have the same ones, for an algorithm looks at counts and ranks only; one that a plugin leaves out in
+// some of them took no time there.
 struct Account {
     struct Phase {
         const char *name;
@@ -21,6 +22,12 @@ struct Account {
         Parts parts{};
     };
     std::vector<Phase> phases;
+
+    Phase at(const char *name) const {
+        const auto found =
+            std::ranges::find_if(phases, [&](const Phase &one) { return std::strcmp(one.name, name) == 0; });
+        return found == phases.end() ? Phase{name} : *found;
+    }
 
     explicit Account(const std::vector<TagEvent> &events) {
         for (const TagEvent &event : events) {
@@ -65,6 +72,17 @@ double median_over(std::size_t iterations, Of &&of) {
     return median_s(std::move(values));
 }
 
+std::vector<const char *> phase_names(const std::vector<Account> &accounts) {
+    std::vector<const char *> names;
+    for (const Account &account : accounts) {
+        for (const Account::Phase &phase : account.phases) {
+            if (std::ranges::none_of(names, [&](const char *name) { return std::strcmp(name, phase.name) == 0; }))
+                names.push_back(phase.name);
+        }
+    }
+    return names;
+}
+
 PhaseReport summary(const std::vector<TaggedRun> &runs, int rank) {
     std::vector<Account> accounts;
     for (const TaggedRun &run : runs) accounts.emplace_back(run.events);
@@ -83,11 +101,11 @@ PhaseReport summary(const std::vector<TaggedRun> &runs, int rank) {
         for (std::size_t p = 0; p < part_names.size(); ++p) rest -= part(i, p);
         return rest;
     });
-    for (std::size_t f = 0; f < accounts[0].phases.size(); ++f) {
-        PhaseReport::Phase phase{accounts[0].phases[f].name, 0, {}};
-        phase.total_s = median_over(n, [&](std::size_t i) { return accounts[i].phases[f].total; });
+    for (const char *name : phase_names(accounts)) {
+        PhaseReport::Phase phase{name, 0, {}};
+        phase.total_s = median_over(n, [&](std::size_t i) { return accounts[i].at(name).total; });
         for (std::size_t p = 0; p < part_names.size(); ++p)
-            phase.part_s[p] = median_over(n, [&](std::size_t i) { return accounts[i].phases[f].parts[p]; });
+            phase.part_s[p] = median_over(n, [&](std::size_t i) { return accounts[i].at(name).parts[p]; });
         report.phases.push_back(std::move(phase));
     }
     return report;
@@ -169,7 +187,7 @@ TaggedRuns measure_phases(MPI_Comm comm, const Barrier &barrier, std::size_t ite
         runs.own.back().end_ns = runs.own.back().events.front().end;
         runs.own.back().events.erase(runs.own.back().events.begin());
         for (TagEvent &event : runs.own.back().events)
-            event.parent = event.parent == 0 ? TagEvent::none : event.parent - 1;
+            event.parent = event.parent == 0 || event.parent == TagEvent::none ? TagEvent::none : event.parent - 1;
     }
     runs.report = slowest(comm, summary(runs.own, rank));
     return runs;

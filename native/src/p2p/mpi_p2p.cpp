@@ -1,6 +1,7 @@
 #include "p2p/mpi_p2p.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <type_traits>
 
@@ -63,11 +64,13 @@ struct MpiP2p::Primitives {
         p2p.bytes_sent_ += bytes;
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         pending.known = bytes;
+        pending.receives = false;
         pieces(pending, bytes, [&](std::size_t at, int length, MPI_Request &piece) {
             p2p.check(
                 MPI_Isend(static_cast<const std::byte *>(buffer) + at, length, MPI_BYTE, to, tag, p2p.comm_, &piece),
                 "MPI_Isend");
         });
+        p2p.unreceived_ += static_cast<std::int64_t>(1 + pending.rest.size());
         return request;
     }
 
@@ -77,11 +80,13 @@ struct MpiP2p::Primitives {
         const collpress_request request = p2p.slot();
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         pending.known.reset();
+        pending.receives = true;
         if (capacity > largest_message) pending.known = capacity;
         pieces(pending, capacity, [&](std::size_t at, int length, MPI_Request &piece) {
             p2p.check(MPI_Irecv(static_cast<std::byte *>(buffer) + at, length, MPI_BYTE, from, tag, p2p.comm_, &piece),
                       "MPI_Irecv");
         });
+        p2p.unreceived_ -= static_cast<std::int64_t>(1 + pending.rest.size());
         return request;
     }
 
@@ -197,6 +202,45 @@ std::vector<TagEvent> MpiP2p::run_tagged(const collpress_algorithm &algorithm, c
     run(algorithm, call, tagged_);
     log_.close();
     return log_.in_ns(TagScale(before, TagScale::look()));
+}
+
+// When every receive is complete each has taken a message of its own, so what was sent and what was received can be
+// told apart by their numbers.
+Verdict MpiP2p::settle() {
+    std::array<std::int64_t, 2> left = {static_cast<std::int64_t>(pending_.size() - free_slots_.size()), unreceived_};
+    MPI_Allreduce(MPI_IN_PLACE, left.data(), 2, MPI_INT64_T, MPI_SUM, comm_);
+    if (left[0] != 0) {
+        keep_fault("the algorithm returns before ", std::to_string(left[0]),
+                   " of its requests are completed, over all ranks");
+    } else if (left[1] != 0) {
+        keep_fault("the algorithm leaves ", std::to_string(left[1]), " messages that no rank receives");
+    }
+    if (left[0] != 0 || left[1] != 0) put_aside();
+    return verdict_;
+}
+
+// Later calls get a communicator that nothing is left on.
+void MpiP2p::put_aside() {
+    std::vector<bool> is_free(pending_.size());
+    for (const collpress_request slot : free_slots_) is_free[static_cast<std::size_t>(slot)] = true;
+    const auto drop = [](MPI_Request &request, bool receives) {
+        if (request == MPI_REQUEST_NULL) return;
+        if (receives) MPI_Cancel(&request);
+        MPI_Request_free(&request);
+    };
+    for (std::size_t slot = 0; slot < pending_.size(); ++slot) {
+        if (is_free[slot]) continue;
+        drop(pending_[slot].request, pending_[slot].receives);
+        for (MPI_Request &piece : pending_[slot].rest) drop(piece, pending_[slot].receives);
+    }
+    pending_.clear();
+    free_slots_.clear();
+    unreceived_ = 0;
+    MPI_Comm fresh = MPI_COMM_NULL;
+    MPI_Comm_dup(comm_, &fresh);
+    MPI_Comm_free(&comm_);
+    comm_ = fresh;
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
 }
 
 void MpiP2p::check(int mpi_result, const char *what) {

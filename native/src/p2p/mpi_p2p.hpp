@@ -1,7 +1,8 @@
 // The point-to-point interface over MPI.
 //
 // Messages travel as bytes on a communicator of their own with one tag, so they match in the order posted. Faults are
-// kept and reported after the call; the call itself always completes, because its peers wait for it.
+// kept and reported after the call; the call itself always completes, because its peers wait for it. What an algorithm
+// leaves behind must not meet the messages of the next one: see settle().
 #pragma once
 
 #include "collpress/algorithm.h"
@@ -46,6 +47,10 @@ class MpiP2p {
     // The same with all that it does written down, the call itself first: slower, so never in timed iterations.
     std::vector<TagEvent> run_tagged(const collpress_algorithm &algorithm, const collpress_call &call);
 
+    // Collective, between calls: whether on all ranks every request is completed and every message was received. Where
+    // not, what is left is put aside for good. The first fault since configure() goes first.
+    Verdict settle();
+
     std::size_t bytes_sent() const { return bytes_sent_; } // by this rank in the last call
     const Verdict &verdict() const { return verdict_; }    // the first fault since configure()
 
@@ -57,6 +62,7 @@ class MpiP2p {
         MPI_Request request = MPI_REQUEST_NULL;
         std::vector<MPI_Request> rest;    // of a message that MPI would not take in one piece
         std::optional<std::size_t> known; // bytes of a send, or of a message in pieces; else the status tells
+        bool receives = false;
     };
 
     void run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table);
@@ -66,6 +72,7 @@ class MpiP2p {
     }
     void check(int mpi_result, const char *what);
     collpress_request slot();
+    void put_aside();
 
     MPI_Comm comm_ = MPI_COMM_NULL;
     collpress_p2p plain_{};
@@ -76,6 +83,7 @@ class MpiP2p {
     std::vector<Pending> pending_;
     std::vector<collpress_request> free_slots_;
     std::size_t bytes_sent_ = 0;
+    std::int64_t unreceived_ = 0; // messages, or their pieces, that were sent, less those that are received
     TagLog log_;
     Verdict verdict_;
 };

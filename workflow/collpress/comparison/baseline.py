@@ -24,6 +24,31 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class _Readable(_Strict):
+    """Of what a cube says of its origin, the parts that a comparison reads; whatever else there is, is kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class _World(_Readable):
+    hosts: list[str] | None = None
+    mpi_libraries: list[str] | None = None
+
+
+class _Load(_Readable):
+    load_average: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
+    cpus: int | None = None
+
+
+class _Provenance(_Readable):
+    datasets: dict[str, str] | None = None
+    measure: dict[str, list[Any]] | None = None
+    hardware: dict[str, Any] | None = None
+    world: _World | None = None
+    load: _Load | None = None
+    last_record_utc: str | None = None
+
+
 class _Point(_Strict):
     experiment: str
     id: str | None
@@ -43,7 +68,7 @@ class _Baseline(_Strict):
     cube_sha256: str
     cube_schema: int
     launches: int
-    provenance: dict[str, Any]
+    provenance: _Provenance
     points: list[_Point]
 
 
@@ -120,7 +145,7 @@ def _measured(content: _Baseline) -> Measured:
         "id": content.id,
         "schema_version": content.cube_schema,
         "launches": content.launches,
-        "provenance": json.dumps(content.provenance),
+        "provenance": json.dumps(content.provenance.model_dump(exclude_unset=True)),
     }
     entries = (
         Entry(

@@ -54,7 +54,7 @@ class Attempt:
     def charge(
         self, point: BatchPoint, launch: int, status: Status, reason: str, elapsed_s: float | None = None
     ) -> Record:
-        """Append a record of our own: for a point that took the core down, or one that will not run."""
+        """Append a record of our own: for a point that took the core down, or one that will not run. It is no news."""
         record = Record(
             schema=SCHEMA,
             key=point.key,
@@ -68,13 +68,15 @@ class Attempt:
             reason=reason,
             requested=point.requested,
         )
-        text = record.model_dump_json(by_alias=True) + "\n"
+        line = (record.model_dump_json(by_alias=True) + "\n").encode("utf-8")
         try:
             with self.journal.open("ab") as file:
-                file.write(text.encode("utf-8"))
+                file.write(line)
                 file.flush()
         except OSError as error:
             raise unwritable(self.journal, error) from None
+        self._read += len(line)
+        self._line += 1
         return record
 
 

@@ -33,6 +33,22 @@ _NOISE = re.compile(
 )
 _SIGNALLED = re.compile(r"EXIT STRING: .*\(signal (\d+)\)")
 """MPICH's launcher ends with the signal's bare number."""
+_FRAME = re.compile(r"^-{20,}$", re.MULTILINE)
+_LAUNCHERS = re.compile(r"(?:prterun|mpiexec|mpirun) (?:has exited|noticed)|MPI_ABORT was invoked")
+"""Open MPI's launcher says in frames of dashes that a job ended badly; the job itself has said why, in most cases."""
+_WHOSE = re.compile(r"^\[[^\]]*:\d+\] | with PID \d+ on node \S+")
+_STACK = "is here:"
+"""Ranks that gave no sign of life say where they are."""
+
+
+def telling(said: str) -> list[str]:
+    """The lines of what the core and its launcher printed that tell why it ended, without process ids; each once."""
+    frames = _FRAME.split(said)
+    own = [line for frame in frames if not _LAUNCHERS.search(frame) for line in frame.splitlines()]
+    lines = [line for line in own if not _NOISE.search(line)]
+    if not lines:
+        lines = [" ".join(frame.split()).partition(". ")[0] for frame in frames if _LAUNCHERS.search(frame)]
+    return list(dict.fromkeys(_WHOSE.sub("", line).strip() for line in lines))
 
 
 @dataclass
@@ -166,7 +182,7 @@ class CoreRun:
     def _explain(self, outcome: Outcome, stalled: bool, memory_ran_out: bool) -> None:
         said = self._said()
         if said.strip() and outcome.code:
-            with (self.attempt.directory / f"core-{self.attempt.number}.log").open("a", encoding="utf-8") as kept:
+            with self._kept.open("a", encoding="utf-8") as kept:
                 kept.write(said)
         signalled = _SIGNALLED.search(said)
         how = how_it_ended(-int(signalled[1]) if signalled else outcome.code or 0)
@@ -180,8 +196,16 @@ class CoreRun:
             outcome.status, how = Status.OUT_OF_MEMORY, f"out of memory ({how})"
         elif not outcome.opened:
             outcome.status = Status.FAILED
-        last = " | ".join([line.strip() for line in said.splitlines() if not _NOISE.search(line)][-_TOLD_LINES:])
+        if stalled and _STACK in said:
+            outcome.reason = f"{how}; where each rank was stands in {self._kept.name}"
+            return
+        last = " | ".join(telling(said)[-_TOLD_LINES:])
         outcome.reason = f"{how}: {last}" if last else how
+
+    @property
+    def _kept(self) -> Path:
+        """Where what was printed is kept."""
+        return self.attempt.directory / f"core-{self.attempt.number}.log"
 
     def _said(self) -> str:
         """The end of what the core and its launcher printed."""

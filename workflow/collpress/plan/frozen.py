@@ -59,7 +59,7 @@ def freeze(
     """
     runnable = [p for p in expansion.points if p.runnable]
     starts = {p.id: _start(p) for p in runnable}
-    placed = assign_shards(shards, ((shape_of(starts[p.id].nodes, starts[p.id].ranks), p.id) for p in runnable))
+    placed = _placed(runnable, shards)
     launches = {
         start: launch_of(site.platform, site.machine, start.ranks // start.nodes, start.knobs, start.nodes)
         for start in set(starts.values())
@@ -103,6 +103,22 @@ def freeze(
         {b.id: _index(b, campaign, site, head) for b in batches},
         {"schema": 1, "shards": placed},
     )
+
+
+def count_batches(expansion: Expansion, shards: Shards) -> int:
+    """How many batches `freeze` would make: before anything is built, of the points that are known."""
+    runnable = [p for p in expansion.points if p.runnable]
+    placed = _placed(runnable, shards)
+    return len({(_start(p), p.factors.get("backend", USUAL["backend"]), placed[_shape(p)][p.id]) for p in runnable})
+
+
+def _placed(points: Sequence[Point], shards: Shards) -> dict[str, dict[str, int]]:
+    return assign_shards(shards, ((_shape(p), p.id) for p in points))
+
+
+def _shape(point: Point) -> str:
+    start = _start(point)
+    return shape_of(start.nodes, start.ranks)
 
 
 def _start(point: Point) -> Start:

@@ -25,6 +25,8 @@ _SAY = {
     "MPIR_CVAR_": ("mpivars", r"\bMPIR_CVAR_(\w+)"),
 }
 """Which program beside the library lists the variables that begin so, and how they stand in the list."""
+_OWNERS = {"OMPI_MCA_": "openmpi", "MPIR_CVAR_": "mpich"}
+"""Whose variables begin so: a library never looks at the other's."""
 _PATIENCE_S = 30
 
 
@@ -94,7 +96,18 @@ def variables_of(platform: Platform) -> Iterator[tuple[tuple[str, ...], Mapping[
 
 def refuse_unknown_variables(platform: Platform, wrapper: str, sets: Iterable[str]) -> None:
     """CollpressError for each variable of these sets of knobs that the library does not have."""
+    mpi = platform.toolchain.mpi
     errors = [
+        CollpressError(
+            f"{name} is a variable of another MPI library: {mpi} ignores it",
+            where=platform.where("knobs", knobs, name),
+            fix="remove it, or take a platform with that library",
+        )
+        for knobs in sorted(sets)
+        for name in platform.knobs.get(knobs, {})
+        if any(name.startswith(prefix) and owner != mpi for prefix, owner in _OWNERS.items())
+    ]
+    errors += [
         CollpressError(
             f"the MPI library has no variable {name}",
             where=platform.where("knobs", knobs, name),

@@ -11,7 +11,6 @@ from mpi4py import MPI
 
 from collpress.runner.timing import Timings
 
-MODES = ("none", "summary", "per-rank", "all")
 LARGEST_FILE = 1 << 30
 """Beyond this the file takes nothing more, and records carry no samples."""
 

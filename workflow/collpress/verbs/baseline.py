@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from collpress.errors import CollpressError
 from collpress.layout import BASELINES, baseline_file
 from collpress.printable import printable
 
@@ -58,7 +60,12 @@ def _save(args: argparse.Namespace) -> int:
 def _list(args: argparse.Namespace) -> int:
     from collpress.comparison.subject import subject
 
-    found = {path.stem: _facts(subject(str(path))) for path in sorted(BASELINES.glob("*.json"))}
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(BASELINES.glob("*.json")):
+        try:
+            found[path.stem] = _facts(subject(str(path)))
+        except CollpressError as error:
+            print(f"warning: left out: {error}", file=sys.stderr)
     if args.json:
         print(json.dumps([{"name": name, **facts} for name, facts in found.items()], ensure_ascii=False))
         return 0

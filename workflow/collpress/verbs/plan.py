@@ -13,8 +13,8 @@ import json
 from collpress.data.registry import load_registry
 from collpress.data.stock import to_fetch
 from collpress.layout import RESULTS, Places
-from collpress.plan.batches import CAPACITY
-from collpress.plan.expansion import Expansion, expand
+from collpress.plan.expansion import expand
+from collpress.plan.frozen import count_batches, read_shards
 from collpress.plan.inventory import REGISTRY, known_offer, registered_datasets
 from collpress.plan.machine import this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
@@ -39,10 +39,11 @@ def run(args: argparse.Namespace) -> int:
     needed = datasets_needed(campaign, datasets, {name: dataset.id for name, dataset in datasets.items()})
     refuse_unknown_plugins(campaign)
     figures_of(campaign)
-    offer = known_offer(Places(campaign.name, platform.name))
+    places = Places(campaign.name, platform.name)
+    offer = known_offer(places)
     machine = this_machine()
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
-    batches = _batches(expansion)
+    batches = count_batches(expansion, read_shards(places))
     registry = load_registry(REGISTRY)
     fetch = to_fetch((registry[name] for name in needed), RESULTS)
     if args.json:
@@ -50,12 +51,3 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(plan_text(campaign, platform, expansion, batches, fetch))
     return 0
-
-
-def _batches(expansion: Expansion) -> int:
-    shapes: dict[tuple[object, ...], int] = {}
-    for point in expansion.points:
-        if point.unsupported is None:
-            shape = tuple(point.factors[name] for name in ("nodes", "ranks", "knobs"))
-            shapes[shape] = shapes.get(shape, 0) + 1
-    return sum(-(-count // CAPACITY) for count in shapes.values())
