@@ -21,7 +21,7 @@ from collpress.errors import CollpressError
 from collpress.execute.mpich_wheel import PREFIX as MPICH_PREFIX
 from collpress.execute.mpich_wheel import install_mpich, pins_digest
 from collpress.files import sha256_of, unwritable
-from collpress.plan.built import mpi_program
+from collpress.plan.built import mpi_library, mpi_program
 
 CANDIDATES = ("g++", "clang++", "c++")
 STANDARD = "-std=c++20"
@@ -132,14 +132,6 @@ def _library_digest(source: str, mpi: str) -> str:
 
 def _wrapper(source: str, mpi: str) -> str:
     return WHEEL_WRAPPERS[mpi] if source == "wheel" else str(Path(source) / "bin" / "mpicxx")
-
-
-def mpi_library(wrapper: str) -> Path | None:
-    """The libmpi.so that belongs to a wrapper; None when there is none beside it."""
-    prefix = mpi_program(wrapper, "mpicxx").absolute().parent.parent
-    found = (path for folder in ("lib", "lib64") for path in sorted((prefix / folder).glob("libmpi.so.*")))
-    first = next(found, None)
-    return first.resolve() if first else None
 
 
 def find_compiler(directory: Path, environment: dict[str, str]) -> Compiler:

@@ -43,3 +43,11 @@ def wheel_program(name: str) -> Path:
 def find_mpiexec(wrapper: str) -> Path:
     """The mpiexec that belongs to a build's MPI wrapper."""
     return mpi_program(wrapper, "mpiexec")
+
+
+def mpi_library(wrapper: str) -> Path | None:
+    """The libmpi.so that belongs to a wrapper; None when there is none beside it."""
+    prefix = mpi_program(wrapper, "mpicxx").absolute().parent.parent
+    found = (path for folder in ("lib", "lib64") for path in sorted((prefix / folder).glob("libmpi.so.*")))
+    first = next(found, None)
+    return first.resolve() if first else None
