@@ -73,11 +73,10 @@ def _enumerated(wrapper: str) -> list[str]:
 
 @cache
 def _said(*command: str) -> str:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_PREFIXES)}
     try:
         return subprocess.run(
             command,
-            env=inherited | root_permissions(),
+            env={**os.environ, **root_permissions()},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
