@@ -146,6 +146,8 @@ def _against_algorithm(factors: Mapping[str, Value], algorithm: Algorithm) -> st
         return f"{algorithm.name} needs at least as many elements as ranks: {elements(factors)} < {ranks}"
     if factors.get("buffers") == "in-place" and not algorithm.in_place:
         return f"{algorithm.name} takes no calls in place"
+    if factors.get("buffers") != "in-place" and algorithm.only_in_place:
+        return f"{algorithm.name} works in place only"
     fanout = factors.get("fanout", "default")
     if isinstance(fanout, int) and fanout < algorithm.least_fanout:
         return f"{algorithm.name} needs a fan-out of at least {algorithm.least_fanout}"
