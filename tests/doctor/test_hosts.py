@@ -51,7 +51,6 @@ def test_what_the_system_refuses_is_a_problem_with_its_fix(monkeypatch: pytest.M
     def refused(rate: int | None) -> None:
         raise CollpressError("two hosts cannot be made of this machine: no veth", fix="see docs/platforms.md")
 
-    monkeypatch.setattr(module, "namespaces_lack", lambda: None)
     monkeypatch.setattr(module, "host_pair", refused)
     [result] = hosts(two_hosts())
     assert (result.verdict, result.found, result.fix) == (
