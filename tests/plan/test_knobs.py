@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,17 @@ def test_the_same_values_under_another_name_are_other_points_in_the_same_launche
     batch = {name: points[name, "sum"]["batch"] for name in ("none", "eager", "again", "nothing-new")}
     assert batch["again"] == batch["eager"] != batch["none"] == batch["nothing-new"]
     assert {row["batch"]: row["points"] for row in house.batches()} == {batch["eager"]: 4, batch["none"]: 4}
+
+
+def test_the_plan_counts_the_batches_that_there_will_be(house: Knobs, capsys: pytest.CaptureFixture[str]) -> None:
+    house.sets(EAGER, EAGER.replace("eager:", "again:", 1))
+    house.ask("[none, eager, again]")
+    path = house.root / "config/campaigns/mini.yaml"
+    text = path.read_text(encoding="utf-8").replace("op: [sum, max]", "backend: [mpi, mpi4py]")
+    path.write_text(text, encoding="utf-8")
+    house.take()
+    assert main(["plan", "mini", "--platform", "here", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cost"]["batches"] == len(house.batches()) == 4
 
 
 def test_a_set_with_another_name_is_measured_anew(house: Knobs) -> None:

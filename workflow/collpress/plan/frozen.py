@@ -58,7 +58,7 @@ def freeze(
     broken : metrics that are asked for and cannot be used; they are told, and no part of any key.
     """
     runnable = [p for p in expansion.points if p.runnable]
-    starts = {p.id: _start(p) for p in runnable}
+    starts = {p.id: start_of(p) for p in runnable}
     placed = assign_shards(shards, ((shape_of(starts[p.id].nodes, starts[p.id].ranks), p.id) for p in runnable))
     launches = {
         start: launch_of(site.platform, site.machine, start.ranks // start.nodes, start.knobs, start.nodes)
@@ -105,7 +105,8 @@ def freeze(
     )
 
 
-def _start(point: Point) -> Start:
+def start_of(point: Point) -> Start:
+    """What of a point decides how its batch is started."""
     factors = point.factors
     return Start(int(factors["nodes"]), int(factors["ranks"]), str(factors.get("knobs", USUAL["knobs"])))
 

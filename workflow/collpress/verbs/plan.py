@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 
 from collpress.data.registry import load_registry
 from collpress.data.stock import to_fetch
 from collpress.layout import RESULTS, Places
-from collpress.plan.batches import CAPACITY
+from collpress.plan.batches import CAPACITY, Start
 from collpress.plan.expansion import Expansion, expand
+from collpress.plan.frozen import start_of
 from collpress.plan.inventory import REGISTRY, known_offer, registered_datasets
-from collpress.plan.machine import this_machine
+from collpress.plan.launch import launch_of
+from collpress.plan.machine import Machine, this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
 from collpress.provenance.namespaces import namespaces_lack
-from collpress.spec import load_campaign, load_platform
+from collpress.spec import Platform, load_campaign, load_platform
 from collpress.wiring import figures_of
 
 
@@ -42,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     offer = known_offer(Places(campaign.name, platform.name))
     machine = this_machine()
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
-    batches = _batches(expansion)
+    batches = _batches(expansion, platform, machine)
     registry = load_registry(REGISTRY)
     fetch = to_fetch((registry[name] for name in needed), RESULTS)
     if args.json:
@@ -52,10 +55,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _batches(expansion: Expansion) -> int:
-    shapes: dict[tuple[object, ...], int] = {}
-    for point in expansion.points:
-        if point.unsupported is None:
-            shape = tuple(point.factors[name] for name in ("nodes", "ranks", "knobs"))
-            shapes[shape] = shapes.get(shape, 0) + 1
+def _batches(expansion: Expansion, platform: Platform, machine: Machine) -> int:
+    launches: dict[Start, tuple[tuple[str, str], ...]] = {}
+    shapes: Counter[tuple[object, ...]] = Counter()
+    for point in (p for p in expansion.points if p.unsupported is None):
+        start = start_of(point)
+        if start not in launches:
+            launch = launch_of(platform, machine, start.ranks // start.nodes, start.knobs, start.nodes)
+            launches[start] = tuple(launch.environment.items())
+        shapes[start.nodes, start.ranks, launches[start], point.factors["backend"]] += 1
     return sum(-(-count // CAPACITY) for count in shapes.values())
