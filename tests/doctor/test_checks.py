@@ -15,7 +15,9 @@ from collpress.doctor.examination import examine
 from collpress.doctor.mpi import Hello
 from collpress.doctor.result import Result
 from collpress.doctor.survey import survey
+from collpress.layout import ROOT
 from collpress.plan.machine import Machine
+from collpress.spec import load_platform
 
 MACHINE = Machine("made up", cpus=2, cores=2, memory_bytes=1 << 30)
 REAL = shutil.which("g++")
@@ -147,6 +149,8 @@ def test_more_ranks_than_cpus_are_noted_unless_the_platform_refuses_them() -> No
     assert processors.oversubscription(platform_from("wheel", ranks=4, oversubscribe=False), MACHINE).verdict == "ok"
     assert processors.oversubscription(platform_from("wheel", ranks=4), MACHINE).verdict == "note"
     assert processors.oversubscription(platform_from("wheel", ranks=2), MACHINE).verdict == "ok"
+    two_hosts = load_platform(ROOT / "config/platforms/two-hosts.yaml")  # on the processors of one machine
+    assert processors.oversubscription(two_hosts, MACHINE).found.startswith("up to 4 ranks on 2 CPUs: points with more")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pytest
 
 from collpress.errors import CollpressError
 from collpress.execute import toolchain as module
-from collpress.execute.toolchain import find_compiler, mpi_library, resolve_toolchain
+from collpress.execute.toolchain import find_compiler, resolve_toolchain
+from collpress.plan.built import mpi_library
 
 REAL = shutil.which("g++")
 pytestmark = pytest.mark.usefixtures("gxx")  # it stands in for all the compilers that are made up

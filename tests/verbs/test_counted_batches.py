@@ -6,6 +6,7 @@ import pytest
 
 from collpress.plan.expansion import expand
 from collpress.plan.frozen import count_batches
+from collpress.plan.machine import this_machine
 from collpress.spec.files import campaign_text, platform_text
 
 PLATFORM = """
@@ -31,5 +32,6 @@ experiments:
 def test_a_batch_has_one_shape_one_shard_one_backend_and_one_set_of_knobs(factors: str, expected: int) -> None:
     """1000 points fill two shards, and both values of a factor are in each."""
     campaign = campaign_text(CAMPAIGN.replace("FACTORS", factors))
-    expansion = expand(campaign, platform_text(PLATFORM), {})
-    assert count_batches(expansion, {}) == expected
+    platform = platform_text(PLATFORM)
+    expansion = expand(campaign, platform, {})
+    assert count_batches(expansion, {}, platform, this_machine()) == expected

@@ -1,13 +1,12 @@
-// Trees rooted at rank 0 whose subtrees are runs of neighbouring ranks, and the collectives along them: blocks are
-// gathered and scattered in whole runs, and a vector is broadcast from the root down.
+// Trees rooted at rank 0 whose subtrees are runs of neighbouring ranks, and blocks along them, gathered and scattered
+// in whole runs; whole vectors are in vector_trees.hpp.
 //
-// Ranks are counted from the root (`relative`), and go on below 0: rank -1 is the last one.
+// Ranks of a tree are members of a team that counts from the root, and go on below 0: rank -1 is the last one.
 #ifndef COLLPRESS_BLOCK_TREES_HPP
 #define COLLPRESS_BLOCK_TREES_HPP
 
 #include "collpress/bine.hpp"
-#include "collpress/messages.hpp"
-#include "collpress/paired_ranks.hpp"
+#include "collpress/team.hpp"
 
 namespace collpress {
 
@@ -29,11 +28,7 @@ class BinomialTree {
   public:
     BinomialTree(std::int32_t ranks, std::int32_t rank) : ranks_(ranks), rank_(rank) {}
 
-    std::int32_t steps() const {
-        std::int32_t steps = 0;
-        while ((std::int64_t{1} << steps) < ranks_) ++steps;
-        return steps;
-    }
+    std::int32_t steps() const { return ceil_log2(ranks_); }
     Edge edge(std::int32_t step) const {
         const std::int32_t distance = std::int32_t{1} << step;
         if ((rank_ & (distance - 1)) != 0) return {};
@@ -56,11 +51,7 @@ class BineTree {
   public:
     BineTree(std::int32_t ranks, std::int32_t rank) : places_(ranks), rank_(rank) {}
 
-    std::int32_t steps() const {
-        std::int32_t steps = surplus_steps();
-        for (std::int32_t reach = 1; reach < places_.positions(); reach *= 2) ++steps;
-        return steps;
-    }
+    std::int32_t steps() const { return surplus_steps() + ceil_log2(places_.positions()); }
     Edge edge(std::int32_t step) const {
         if (step < surplus_steps()) {
             if (!places_.in_pair(rank_)) return {};
@@ -91,28 +82,11 @@ class BineTree {
     std::int32_t rank_;
 };
 
-// Ranks of a communicator counted from the root.
-class FromRoot {
-  public:
-    FromRoot(const P2p &comm, std::int32_t root) : ranks_(comm.size()), root_(root), mine_(relative(comm.rank())) {}
-
-    std::int32_t mine() const { return mine_; }
-    std::int32_t relative(std::int32_t rank) const { return rank < root_ ? rank - root_ + ranks_ : rank - root_; }
-    std::int32_t absolute(std::int32_t relative) const {
-        return static_cast<std::int32_t>((std::int64_t{relative} + root_ + ranks_) % ranks_);
-    }
-
-  private:
-    std::int32_t ranks_;
-    std::int32_t root_;
-    std::int32_t mine_;
-};
-
-// A run of blocks in the order of relative ranks, in a vector of p blocks in the order of ranks: two parts where it
+// A run of blocks in the order of the team, in a vector of p blocks in the order of ranks: two parts where it
 // goes over the end of the vector.
 struct Run {
-    Run(const P2p &comm, const FromRoot &from_root, const Edge &edge, std::size_t count)
-        : offset(static_cast<std::size_t>(from_root.absolute(edge.first)) * count), elements(edge.blocks() * count),
+    Run(const P2p &comm, const Team &team, const Edge &edge, std::size_t count)
+        : offset(static_cast<std::size_t>(team.rank_at(edge.first)) * count), elements(edge.blocks() * count),
           before_end(std::min(elements, static_cast<std::size_t>(comm.size()) * count - offset)) {}
 
     bool wraps() const { return before_end < elements; }
@@ -142,8 +116,9 @@ inline std::size_t blocks_before(const Edge &subtree, std::int32_t rank, std::in
 
 // Root receives in place, but for the run that goes over the end of its vector; leaves send without a copy.
 template <class Tree>
-void gather_along(const Tree &tree, const P2p &comm, const collpress_call &call) {
-    const FromRoot from_root(comm, call.root);
+void gather_along(const P2p &comm, const collpress_call &call) {
+    const Team team(comm, call.root);
+    const Tree tree(team.size(), team.mine());
     const std::size_t count = call.count;
     const bool is_root = comm.rank() == call.root;
     const Edge subtree = subtree_of(tree);
@@ -153,7 +128,7 @@ void gather_along(const Tree &tree, const P2p &comm, const collpress_call &call)
         own = comm.at(call.recv, static_cast<std::size_t>(call.root) * count);
     } else if (count != 0 && !is_leaf(tree)) {
         gathered = comm.scratch(comm.bytes(subtree.blocks() * count));
-        own = comm.at(gathered, blocks_before(subtree, from_root.mine(), comm.size()) * count);
+        own = comm.at(gathered, blocks_before(subtree, team.mine(), comm.size()) * count);
     }
     if (own != nullptr && call.send != nullptr) comm.copy(own, call.send, count);
 
@@ -161,14 +136,14 @@ void gather_along(const Tree &tree, const P2p &comm, const collpress_call &call)
         comm.step();
         const Edge edge = tree.edge(step);
         if (count == 0 || edge.kind == Edge::Kind::none) continue;
-        const std::int32_t peer = from_root.absolute(edge.peer);
+        const std::int32_t peer = team.rank_at(edge.peer);
         const std::size_t elements = edge.blocks() * count;
         if (edge.kind == Edge::Kind::parent) {
             comm.exchange(gathered == nullptr ? call.send : gathered, elements, peer, nullptr, 0, peer);
         } else if (gathered != nullptr) { // not root's
             const std::size_t before = blocks_before(subtree, edge.first, comm.size());
             comm.exchange(nullptr, 0, peer, comm.at(gathered, before * count), elements, peer);
-        } else if (const Run run(comm, from_root, edge, count); run.wraps()) {
+        } else if (const Run run(comm, team, edge, count); run.wraps()) {
             std::byte *arrival = comm.scratch(comm.bytes(elements));
             comm.exchange(nullptr, 0, peer, arrival, elements, peer);
             comm.copy(comm.at(call.recv, run.offset), arrival, run.before_end);
@@ -181,8 +156,9 @@ void gather_along(const Tree &tree, const P2p &comm, const collpress_call &call)
 
 // The gather backwards.
 template <class Tree>
-void scatter_along(const Tree &tree, const P2p &comm, const collpress_call &call) {
-    const FromRoot from_root(comm, call.root);
+void scatter_along(const P2p &comm, const collpress_call &call) {
+    const Team team(comm, call.root);
+    const Tree tree(team.size(), team.mine());
     const std::size_t count = call.count;
     const bool is_root = comm.rank() == call.root;
     const Edge subtree = subtree_of(tree);
@@ -192,21 +168,21 @@ void scatter_along(const Tree &tree, const P2p &comm, const collpress_call &call
         own = comm.at(call.send, static_cast<std::size_t>(call.root) * count);
     } else if (count != 0 && !is_leaf(tree)) {
         arrived = comm.scratch(comm.bytes(subtree.blocks() * count));
-        own = comm.at(arrived, blocks_before(subtree, from_root.mine(), comm.size()) * count);
+        own = comm.at(arrived, blocks_before(subtree, team.mine(), comm.size()) * count);
     }
 
     for (std::int32_t step = tree.steps(); step-- > 0;) {
         comm.step();
         const Edge edge = tree.edge(step);
         if (count == 0 || edge.kind == Edge::Kind::none) continue;
-        const std::int32_t peer = from_root.absolute(edge.peer);
+        const std::int32_t peer = team.rank_at(edge.peer);
         const std::size_t elements = edge.blocks() * count;
         if (edge.kind == Edge::Kind::parent) {
             comm.exchange(nullptr, 0, peer, arrived, elements, peer);
         } else if (!is_root) {
             const std::size_t before = blocks_before(subtree, edge.first, comm.size());
             comm.exchange(comm.at(arrived, before * count), elements, peer, nullptr, 0, peer);
-        } else if (const Run run(comm, from_root, edge, count); run.wraps()) {
+        } else if (const Run run(comm, team, edge, count); run.wraps()) {
             std::byte *departure = comm.scratch(comm.bytes(elements));
             comm.copy(departure, comm.at(call.send, run.offset), run.before_end);
             comm.copy(comm.at(departure, run.before_end), call.send, elements - run.before_end);
@@ -216,21 +192,6 @@ void scatter_along(const Tree &tree, const P2p &comm, const collpress_call &call
         }
     }
     if (own != nullptr) comm.copy(call.recv, own, count);
-}
-
-// The whole vector from the root to every rank: as a scatter, but everybody gets everything.
-template <class Tree>
-void broadcast_along(const Tree &tree, const P2p &comm, const collpress_call &call) {
-    const FromRoot from_root(comm, call.root);
-    Messages sends(comm, tree.steps());
-    for (std::int32_t step = tree.steps(); step-- > 0;) {
-        comm.step();
-        const Edge edge = tree.edge(step);
-        const std::int32_t peer = from_root.absolute(edge.peer);
-        if (edge.kind == Edge::Kind::parent) comm.exchange(nullptr, 0, peer, call.recv, call.count, peer);
-        if (edge.kind == Edge::Kind::child) sends.send(call.recv, call.count, peer);
-    }
-    sends.complete();
 }
 
 } // namespace collpress

@@ -141,9 +141,7 @@ void halving_allreduce(const P2p &comm, const Team &team, PartialSum &sum, void 
 
 inline std::int32_t halving_allreduce_steps(std::int32_t ranks) {
     const std::int32_t positions = largest_power_of_two(ranks);
-    std::int32_t steps = positions == ranks ? 0 : 2;
-    for (std::int32_t reach = 1; reach < positions; reach *= 2) steps += 2;
-    return steps;
+    return 2 * ceil_log2(positions) + (positions == ranks ? 0 : 2);
 }
 
 } // namespace collpress

@@ -15,6 +15,7 @@
 #include "collpress/tag.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,9 +35,10 @@ struct Blocks {
 };
 
 inline std::int32_t largest_power_of_two(std::int32_t ranks) {
-    std::int32_t power = 1;
-    while (power <= ranks / 2) power *= 2;
-    return power;
+    return static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(ranks)));
+}
+inline std::int32_t ceil_log2(std::int32_t ranks) {
+    return static_cast<std::int32_t>(std::bit_width(static_cast<std::uint32_t>(ranks - 1)));
 }
 
 // Costs nothing over the C interface; buffers are bytes so that offsets can be computed for every dtype.

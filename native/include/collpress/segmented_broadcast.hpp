@@ -3,6 +3,7 @@
 #define COLLPRESS_SEGMENTED_BROADCAST_HPP
 
 #include "collpress/messages.hpp"
+#include "collpress/segments.hpp"
 
 #include <utility>
 #include <vector>
@@ -17,14 +18,10 @@ struct TreePlace {
     std::vector<std::int32_t> children;
 };
 
-// Where a campaign names no size: what Open MPI up to 4.0 took for pipelines of long messages.
-inline constexpr std::size_t segment_bytes = std::size_t{128} * 1024;
-
 // In step t a rank of depth d receives segment t - d and passes segment t - d - 1 on: s - 1 + deepest steps for s
 // segments. Messages may go on during the next step: two receives and two sends to each child are under way.
 inline void segmented_broadcast(const P2p &comm, const collpress_call &call, const TreePlace &place) {
-    const std::size_t usual = std::max<std::size_t>(1, segment_bytes / comm.bytes(1));
-    const std::size_t segment = call.segment_elements == 0 ? usual : call.segment_elements;
+    const std::size_t segment = segment_elements(comm, call);
     const std::size_t segments = call.count / segment + (call.count % segment == 0 ? 0 : 1);
     if (segments == 0 || comm.size() == 1) return;
     const auto at = [&](std::int64_t index) { return comm.at(call.recv, static_cast<std::size_t>(index) * segment); };

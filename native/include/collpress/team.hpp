@@ -54,11 +54,7 @@ class Positions {
     std::int32_t first_at(std::int32_t position) const {
         return position == count() ? team_.size() : pairs_.rank_at(position);
     }
-    std::int32_t levels() const {
-        std::int32_t levels = 0;
-        while ((1 << levels) < count()) ++levels;
-        return levels;
-    }
+    std::int32_t levels() const { return ceil_log2(count()); }
 
     void fold(const P2p &comm, PartialSum &sum, std::size_t elements) const {
         if (!any_surplus()) return;

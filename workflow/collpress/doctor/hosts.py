@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from collpress.doctor.result import Result, ok, problem
 from collpress.errors import CollpressError
 from collpress.execute.namespaces import host_pair
-from collpress.provenance.namespaces import namespaces_lack
 from collpress.spec.platform import Platform
 
 
@@ -15,11 +14,7 @@ def hosts(platform: Platform) -> Iterator[Result]:
     """Whether two hosts can be made of this machine; says nothing where the platform does not ask for them."""
     if platform.hosts is None:
         return
-    check, lack = "two hosts", namespaces_lack()
-    if lack is not None:
-        said, _, fix = lack.partition(": ")
-        yield problem(check, said, fix)
-        return
+    check = "two hosts"
     try:
         with host_pair(platform.hosts.rate) as pair:
             names = " and ".join(pair.names)

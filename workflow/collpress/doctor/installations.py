@@ -11,8 +11,8 @@ from pathlib import Path
 
 from collpress.doctor.programs import ask
 from collpress.errors import CollpressError
-from collpress.execute.toolchain import mpi_library, resolve_toolchain
-from collpress.plan.built import wheel_program
+from collpress.execute.toolchain import resolve_toolchain
+from collpress.plan.built import mpi_library, wheel_program
 
 WRAPPERS = ("mpicxx", "mpic++", "mpiCC")
 _PRODUCTS = (

@@ -20,8 +20,8 @@ from collpress.doctor.result import Result, note, ok, problem, skipped
 from collpress.errors import CollpressError
 from collpress.execute.launcher import Launcher, session
 from collpress.execute.namespaces import host_pair
-from collpress.execute.toolchain import STANDARD, Toolchain, mpi_library, resolve_toolchain
-from collpress.plan.built import find_mpiexec
+from collpress.execute.toolchain import STANDARD, Toolchain, resolve_toolchain
+from collpress.plan.built import find_mpiexec, mpi_library
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import Machine
 from collpress.provenance.namespaces import namespaces_lack

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from collpress.doctor.result import Result, note, ok, problem, skipped
+from collpress.plan.launch import cpu_ranks
 from collpress.plan.machine import Machine
 from collpress.provenance.machine import cpu_limit
 from collpress.spec.platform import Platform
@@ -16,8 +17,9 @@ _LOOKS, _EVERY_S = 11, 0.05
 
 def oversubscription(platform: Platform, machine: Machine) -> Result:
     """How many ranks the platform allows on how many processors."""
-    check, ranks = "ranks and CPUs", platform.limits.ranks_per_node
-    if ranks > machine.cpus and not platform.limits.oversubscribe:
+    check, limits = "ranks and CPUs", platform.limits
+    ranks = cpu_ranks(platform, limits.nodes, limits.ranks_per_node)
+    if ranks > machine.cpus and not limits.oversubscribe:
         return ok(check, f"{machine.cpus} CPUs; more ranks than that are unsupported, as the platform says")
     if ranks > machine.cpus:
         return note(

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from collpress.errors import CollpressError
-from collpress.execute.toolchain import Toolchain, mpi_library
+from collpress.execute.toolchain import Toolchain
 from collpress.files import sha256_of
+from collpress.plan.built import mpi_library
 
 KINDS = {"openmpi": ("Open MPI",), "mpich": ("MPICH", "MVAPICH", "Intel(R) MPI")}
 """How libraries of a kind call themselves; the descendants of MPICH have its launcher and its control variables."""

@@ -82,7 +82,7 @@ class Launcher:
                     own[f"OMPI_MCA_btl_{component}_backing_directory"] = str(session.shared_memory)
             own |= root_permissions()
         if self.hosts is not None:
-            own["PRTE_MCA_plm_ssh_agent"] = str(self.hosts.write_agent(session.temporary))
+            own["PRTE_MCA_plm_ssh_agent"] = str(self.hosts.write_agent(session.temporary, self.mpiexec))
         return {**passed, **own, **codec_environment(), **self.environment}
 
 

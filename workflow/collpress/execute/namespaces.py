@@ -30,7 +30,14 @@ _AGENT = """#!/bin/sh
 # In place of ssh: OPTIONS HOST COMMAND, the command being a line for a shell as it is for ssh.
 while [ "${{1#-}}" != "$1" ]; do shift; done
 shift
-exec {prefix} sh -c "$*"
+# Open MPI writes the folder that it lies in as it is, whatever a shell makes of that.
+folder={folder}
+before='' after=$*
+while [ "${{after#*"$folder"}}" != "$after" ]; do
+    before=$before${{after%%"$folder"*}}{quoted}
+    after=${{after#*"$folder"}}
+done
+exec {prefix} sh -c "$before$after"
 """
 
 
@@ -52,8 +59,8 @@ class Pair:
         hosts = ",".join(f"{address}:{each}" for address in _ADDRESSES)
         return ["--host", hosts, "--map-by", f"ppr:{each}:node", "--bind-to", "none"]
 
-    def write_agent(self, folder: Path) -> Path:
-        """The program that mpiexec starts its daemon on the second host with.
+    def write_agent(self, folder: Path, mpiexec: Path) -> Path:
+        """The program that this mpiexec starts its daemon on the second host with.
 
         Raises
         ------
@@ -66,7 +73,9 @@ class Pair:
                 where=str(folder),
                 fix="set TMPDIR to another",
             )
-        path.write_text(_AGENT.format(prefix=shlex.join(self.prefix(1))), encoding="utf-8")
+        installed = shlex.quote(str(mpiexec.resolve().parent.parent))
+        text = _AGENT.format(prefix=shlex.join(self.prefix(1)), folder=installed, quoted=shlex.quote(installed))
+        path.write_text(text, encoding="utf-8")
         path.chmod(0o700)
         return path
 

@@ -14,7 +14,6 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from collpress.errors import CollpressError
 from collpress.execute.mpich_wheel import PREFIX as MPICH_PREFIX
 from collpress.execute.mpich_wheel import install_mpich, pins_digest
 from collpress.files import sha256_of, unwritable
-from collpress.plan.built import mpi_program
+from collpress.plan.built import mpi_library, mpi_program
 
 CANDIDATES = ("g++", "clang++", "c++")
 STANDARD = "-std=c++20"
@@ -133,33 +132,6 @@ def _library_digest(source: str, mpi: str) -> str:
 
 def _wrapper(source: str, mpi: str) -> str:
     return WHEEL_WRAPPERS[mpi] if source == "wheel" else str(Path(source) / "bin" / "mpicxx")
-
-
-def mpi_library(wrapper: str) -> Path | None:
-    """The libmpi.so that belongs to a wrapper; None when there is none.
-
-    It lies beside the wrapper, else where the wrapper's own command line (`mpicxx -show`) looks for libraries:
-    Debian's packages keep a folder for each architecture.
-    """
-    program = mpi_program(wrapper, "mpicxx").absolute()
-    beside = [program.parent.parent / folder for folder in ("lib", "lib64")]
-    return _first_library(beside) or _first_library(_folders_of(program))
-
-
-def _first_library(folders: Iterable[Path]) -> Path | None:
-    names = ("libmpi.so.*", "libmpi.so")
-    found = (path for folder in folders for name in names for path in sorted(folder.glob(name)))
-    first = next(found, None)
-    return first.resolve() if first else None
-
-
-def _folders_of(program: Path) -> list[Path]:
-    try:
-        done = subprocess.run([program, "-show"], capture_output=True, timeout=30)
-        words = shlex.split(done.stdout.decode("utf-8", "replace"))
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return []
-    return [Path(word[2:]) for word in words if word.startswith("-L") and len(word) > 2]
 
 
 def find_compiler(directory: Path, environment: dict[str, str]) -> Compiler:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +46,30 @@ def wheel_program(name: str) -> Path:
 def find_mpiexec(wrapper: str) -> Path:
     """The mpiexec that belongs to a build's MPI wrapper."""
     return mpi_program(wrapper, "mpiexec")
+
+
+def mpi_library(wrapper: str) -> Path | None:
+    """The libmpi.so that belongs to a wrapper; None when there is none.
+
+    It lies beside the wrapper, else where the wrapper's own command line (`mpicxx -show`) looks for libraries:
+    Debian's packages keep a folder for each architecture.
+    """
+    program = mpi_program(wrapper, "mpicxx").absolute()
+    beside = [program.parent.parent / folder for folder in ("lib", "lib64")]
+    return _first_library(beside) or _first_library(_folders_of(program))
+
+
+def _first_library(folders: Iterable[Path]) -> Path | None:
+    names = ("libmpi.so.*", "libmpi.so")
+    found = (path for folder in folders for name in names for path in sorted(folder.glob(name)))
+    first = next(found, None)
+    return first.resolve() if first else None
+
+
+def _folders_of(program: Path) -> list[Path]:
+    try:
+        done = subprocess.run([program, "-show"], capture_output=True, timeout=30)
+        words = shlex.split(done.stdout.decode("utf-8", "replace"))
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return []
+    return [Path(word[2:]) for word in words if word.startswith("-L") and len(word) > 2]

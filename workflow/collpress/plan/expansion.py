@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
 
 from collpress.collectives import idle
-from collpress.errors import CollpressError
+from collpress.errors import CollpressError, did_you_mean
 from collpress.plan.identity import point_id
 from collpress.plan.offer import Dataset, Offer
 from collpress.plan.support import unsupported
@@ -98,8 +98,7 @@ def expand(
     """
     public = {name: dataset.id for name, dataset in datasets.items()}
     by_id = {dataset.id: dataset for dataset in datasets.values()}
-    sets = sorted(platform.knobs)
-    sweeps = {name: _Sweep(campaign, name, offer, public, sets) for name in campaign.experiments}
+    sweeps = {name: _Sweep(campaign, name, offer, public, platform) for name in campaign.experiments}
     _guard(campaign, sweeps)
     result = Expansion()
     owners: dict[str, str] = {}
@@ -142,10 +141,10 @@ class _Sweep:
         name: str,
         offer: Offer | None,
         datasets: Mapping[str, str],
-        knobs: Sequence[str],
+        platform: Platform,
     ) -> None:
-        """`datasets`: ids by the names that the campaign uses; `knobs`: the names of the platform's sets."""
-        self.campaign, self.name, self.offer, self.datasets, self.knobs = campaign, name, offer, datasets, knobs
+        """`datasets`: ids by the names that the campaign uses."""
+        self.campaign, self.name, self.offer, self.datasets, self.platform = campaign, name, offer, datasets, platform
         self.experiment: Experiment = campaign.experiments[name]
         self.warnings: list[str] = []
         self._names_of: dict[str, list[str]] = {}
@@ -199,6 +198,7 @@ class _Sweep:
                 continue
             points[identity] = factors
             self._check_size(factors, wrong)
+            self._check_knobs(str(factors["knobs"]), wrong)
         result.warnings += self.warnings
         for collective in (c for c in self.asked["collective"] if self._meant and c not in self._meant):
             where = self.campaign.where("experiments", self.name)
@@ -277,7 +277,7 @@ class _Sweep:
             return [value]
         found: list[Value] = [name for name in names if fnmatchcase(name, str(value))]
         if not found:
-            where = self.campaign.where("experiments", self.name, "matrix", factor)
+            where = self._where(factor)
             self.warnings.append(f'{where}: nothing matches "{value}"; there is {", ".join(names) or "nothing"}')
         return found
 
@@ -286,7 +286,7 @@ class _Sweep:
         if factor == "dataset":
             return sorted(self.datasets)
         if factor == "knobs":
-            return list(self.knobs)
+            return sorted(self.platform.knobs)
         if self.offer is None:
             return None
         return (
@@ -302,10 +302,31 @@ class _Sweep:
                 (size, dtype),
                 CollpressError(
                     f"a message of {size} bytes holds no whole number of {dtype} elements of {DTYPES[dtype]} bytes",
-                    where=self.campaign.where("experiments", self.name, "matrix", "message_bytes"),
+                    where=self._where("message_bytes"),
                     fix=f"a multiple of {DTYPES[dtype]}, or an exclude for this combination",
                 ),
             )
+
+    def _check_knobs(self, name: str, wrong: dict[tuple[Value, Value], CollpressError]) -> None:
+        there = sorted(self.platform.knobs)
+        if name != "none" and name not in there:
+            wrong.setdefault(
+                ("knobs", name),
+                CollpressError(
+                    f'the platform {self.platform.name} has no knobs "{name}"',
+                    where=self._where("knobs"),
+                    allowed=", ".join(["none", *there]) + ", or a pattern, which takes those that a platform has",
+                    fix=did_you_mean(name, there) or f"add them under knobs in {self.platform.path}",
+                ),
+            )
+
+    def _where(self, factor: str) -> str:
+        """Where the campaign file sets a factor of this experiment."""
+        for position, group in enumerate(self.experiment.zip):
+            if factor in group.given():
+                return self.campaign.where("experiments", self.name, "zip", position, factor)
+        own = factor in self.experiment.matrix.given()
+        return self.campaign.where(*(("experiments", self.name, "matrix") if own else ("defaults",)), factor)
 
 
 def _guard(campaign: Campaign, sweeps: Mapping[str, _Sweep]) -> None:

@@ -105,11 +105,21 @@ def freeze(
     )
 
 
-def count_batches(expansion: Expansion, shards: Shards) -> int:
+def count_batches(expansion: Expansion, shards: Shards, platform: Platform, machine: Machine) -> int:
     """How many batches `freeze` would make: before anything is built, of the points that are known."""
     runnable = [p for p in expansion.points if p.runnable]
     placed = _placed(runnable, shards)
-    return len({(_start(p), p.factors.get("backend", USUAL["backend"]), placed[_shape(p)][p.id]) for p in runnable})
+    launches = {
+        start: launch_of(platform, machine, start.ranks // start.nodes, start.knobs, start.nodes)
+        for start in {_start(p) for p in runnable}
+    }
+    backend = USUAL["backend"]
+    return len(
+        {
+            (_shape(p), str(launches[_start(p)]), p.factors.get("backend", backend), placed[_shape(p)][p.id])
+            for p in runnable
+        }
+    )
 
 
 def _placed(points: Sequence[Point], shards: Shards) -> dict[str, dict[str, int]]:

@@ -19,6 +19,7 @@ class Algorithm:
     """One algorithm of one collective; `name` carries its kind: `library:ring`, `reference:ring`, `compressed:ring`.
 
     in_place, segments : whether it takes calls in place, and a size of its messages.
+    only_in_place : whether it takes no others.
     least_fanout : the smallest fan-out that it takes; 0 where it knows none.
     tagged : the plugin of the same source with its tags, for the pass that attributes time.
     """
@@ -35,6 +36,7 @@ class Algorithm:
     segments: bool = False
     least_fanout: int = 0
     tagged: str | None = None
+    only_in_place: bool = False
 
     @property
     def kind(self) -> str:
@@ -146,6 +148,7 @@ def _library_algorithm(collective: str, name: str, said: Mapping[str, Any]) -> A
         in_place=_in_place(said),
         segments=bool(said.get("segments")),
         least_fanout=2 if said.get("fanout") else 0,
+        only_in_place=bool(said.get("only_in_place")),
     )
 
 

@@ -10,7 +10,7 @@ from collpress.plan import serving
 from collpress.plan.exchange import elements, largest_contribution, largest_result
 from collpress.plan.launch import cpu_ranks
 from collpress.plan.offer import Algorithm, Dataset, Offer
-from collpress.spec.factors import DTYPES, Value, is_pattern
+from collpress.spec.factors import DTYPES, Value
 from collpress.spec.platform import Platform
 from collpress.spec.quantities import format_size
 
@@ -41,7 +41,6 @@ def unsupported(
     no_hosts : why this machine cannot be made two hosts, where the platform asks for that.
     """
     reason = _beyond_limits(factors, platform, memory_bytes, cpus) or _against_backend(factors, platform)
-    reason = reason or _without_knobs(factors, platform)
     if reason is None and platform.hosts is not None and int(factors["nodes"]) > 1:
         reason = no_hosts
     if reason is None and offer is not None:
@@ -105,14 +104,6 @@ def _against_backend(factors: Mapping[str, Value], platform: Platform) -> str | 
     return None
 
 
-def _without_knobs(factors: Mapping[str, Value], platform: Platform) -> str | None:
-    name, known = str(factors.get("knobs", "none")), platform.knobs
-    if name == "none" or name in known or is_pattern(name):
-        return None
-    there = did_you_mean(name, known) or f"there is {', '.join(sorted(known)) or 'none'}"
-    return f'the platform {platform.name} has no knobs "{name}"; {there}'
-
-
 def _is_uneven(factors: Mapping[str, Value]) -> bool:
     return str(factors["collective"]) in UNEVEN
 
@@ -156,6 +147,8 @@ def _against_algorithm(factors: Mapping[str, Value], algorithm: Algorithm) -> st
         return f"{algorithm.name} needs at least as many elements as ranks: {elements(factors)} < {ranks}"
     if factors.get("buffers") == "in-place" and not algorithm.in_place:
         return f"{algorithm.name} takes no calls in place"
+    if factors.get("buffers") != "in-place" and algorithm.only_in_place:
+        return f"{algorithm.name} works in place only"
     fanout = factors.get("fanout", "default")
     if isinstance(fanout, int) and fanout < algorithm.least_fanout:
         return f"{algorithm.name} needs a fan-out of at least {algorithm.least_fanout}"

@@ -57,6 +57,7 @@ def _row(a: Algorithm) -> dict[str, Any]:
             "power_of_two_ranks": a.power_of_two_ranks,
             "count_at_least_ranks": a.count_at_least_ranks,
             "in_place": _in_place(a),
+            "only_in_place": a.only_in_place,
             "segments": a.segments,
             "least_fanout": a.least_fanout or None,
         },
@@ -68,7 +69,7 @@ def _words(a: Algorithm) -> list[str]:
     told = [f"at least {least} ranks"] if least > 1 else []
     told += ["a power of two of ranks"] if a.power_of_two_ranks else []
     told += ["at least as many elements as ranks"] if a.count_at_least_ranks else []
-    told += ["in place too"] if _in_place(a) else []
+    told += ["in place only" if a.only_in_place else "in place too"] if _in_place(a) else []
     told += ["segment_bytes"] if a.segments else []
     told += [f"fanout from {a.least_fanout}" if a.least_fanout > 2 else "fanout"] if a.least_fanout else []
     return told

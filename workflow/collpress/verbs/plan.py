@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     offer = known_offer(places)
     machine = this_machine()
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
-    batches = count_batches(expansion, read_shards(places))
+    batches = count_batches(expansion, read_shards(places), platform, machine)
     registry = load_registry(REGISTRY)
     fetch = to_fetch((registry[name] for name in needed), RESULTS)
     if args.json:

@@ -10,7 +10,7 @@ std::string unmet(const LibraryNeeds &needs, const CallShape &call) {
     if (needs.count_at_least_ranks && call.count < call.ranks) return "needs at least as many elements as ranks";
     if (needs.count_multiple_of_ranks && call.count % call.ranks != 0) return "needs equal blocks";
     if (needs.in_place.has_value() && *needs.in_place != call.in_place)
-        return call.in_place ? "serves no calls in place" : "serves only calls in place";
+        return call.in_place ? "serves no calls in place" : "works in place only";
     return "";
 }
 

@@ -91,7 +91,9 @@ LibraryChoice Library::make(Collective collective, const LibraryAlgorithm &algor
 }
 
 std::string Library::refusal(const LibraryChoice &choice, const CallShape &call) {
-    const std::string missing = choice.algorithm.needs.aborts ? unmet(choice.algorithm.needs, call) : "";
+    const LibraryNeeds &needs = choice.algorithm.needs;
+    const bool other_way = needs.in_place.value_or(false) && !call.in_place; // at no size and on no ranks
+    const std::string missing = needs.aborts || other_way ? unmet(needs, call) : "";
     return missing.empty() ? "" : described(choice.collective, choice.algorithm) + " " + missing;
 }
 

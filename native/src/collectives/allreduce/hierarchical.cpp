@@ -6,7 +6,7 @@
 // trees within machines, Rabenseifner's algorithm between them: as much goes into a machine and out of it as if it had
 // one rank.
 #include "collpress/butterfly.hpp"
-#include "collpress/tree_reduction.hpp"
+#include "collpress/vector_trees.hpp"
 
 #include <vector>
 

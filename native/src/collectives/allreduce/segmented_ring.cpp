@@ -6,15 +6,13 @@
 // Fagg, E. Gabriel, J. J. Dongarra: Performance Analysis of MPI Collective Operations. Cluster Comput. 10 (2007),
 // doi:10.1007/s10586-007-0012-0, for segments. 2(p-1) steps, 2(p-1)/p·n elements sent per rank.
 #include "collpress/ring_allreduce.hpp"
+#include "collpress/segments.hpp"
 
 namespace {
 
-constexpr std::size_t usual_segment_bytes = std::size_t{128} * 1024; // where the campaign names no size
-
 void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::P2p comm(p2p);
-    const std::size_t usual = std::max<std::size_t>(1, usual_segment_bytes / comm.bytes(1));
-    const collpress::RingAllreduce ring(comm, *call, call->segment_elements == 0 ? usual : call->segment_elements);
+    const collpress::RingAllreduce ring(comm, *call, collpress::segment_elements(comm, *call));
     {
         CP_TAG(comm, "reduce-scatter");
         ring.reduce_scatter();

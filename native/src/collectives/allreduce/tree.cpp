@@ -3,7 +3,7 @@
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
 // Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.2 and 4.5 (the binomial
 // trees). Every rank but 0 sends the vector once up; each edge carries it once down.
-#include "collpress/tree_reduction.hpp"
+#include "collpress/vector_trees.hpp"
 
 namespace {
 

@@ -5,14 +5,12 @@
 // Collective Operations by Optimizing Communication Locality. SC 2025, doi:10.1145/3712285.3759835 (distance-halving
 // tree). Surplus ranks beyond a power of two get the vector from a neighbour at the end: one more step than
 // floor(log2 p), as in a binomial tree.
-#include "collpress/block_trees.hpp"
+#include "collpress/vector_trees.hpp"
 
 namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
-    const collpress::P2p comm(p2p);
-    const collpress::FromRoot from_root(comm, call->root);
-    broadcast_along(collpress::BineTree(comm.size(), from_root.mine()), comm, *call);
+    collpress::broadcast_from_root<collpress::BineTree>(collpress::P2p(p2p), *call);
 }
 
 } // namespace

@@ -4,14 +4,12 @@
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
 // Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.2. Each subtree is a run of neighbouring
 // ranks.
-#include "collpress/block_trees.hpp"
+#include "collpress/vector_trees.hpp"
 
 namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
-    const collpress::P2p comm(p2p);
-    const collpress::FromRoot from_root(comm, call->root);
-    broadcast_along(collpress::BinomialTree(comm.size(), from_root.mine()), comm, *call);
+    collpress::broadcast_from_root<collpress::BinomialTree>(collpress::P2p(p2p), *call);
 }
 
 } // namespace

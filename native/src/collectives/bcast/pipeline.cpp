@@ -4,17 +4,17 @@
 // J. Pješivac-Grbović, T. Angskun, G. Bosilca, G. E. Fagg, E. Gabriel, J. J. Dongarra: Performance Analysis of MPI
 // Collective Operations. Cluster Comput. 10 (2007), doi:10.1007/s10586-007-0012-0. Segments of 128 KiB where the
 // campaign names no size.
-#include "collpress/block_trees.hpp"
 #include "collpress/segmented_broadcast.hpp"
+#include "collpress/team.hpp"
 
 namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::P2p comm(p2p);
-    const collpress::FromRoot from_root(comm, call->root);
-    const std::int32_t mine = from_root.mine();
-    collpress::TreePlace place{mine, comm.size() - 1, from_root.absolute(mine - 1), {}};
-    if (mine + 1 < comm.size()) place.children.push_back(from_root.absolute(mine + 1));
+    const collpress::Team team(comm, call->root);
+    const std::int32_t mine = team.mine();
+    collpress::TreePlace place{mine, comm.size() - 1, team.rank_at(mine - 1), {}};
+    if (mine + 1 < comm.size()) place.children.push_back(team.rank_at(mine + 1));
     segmented_broadcast(comm, *call, place);
 }
 

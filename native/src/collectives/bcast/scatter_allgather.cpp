@@ -15,8 +15,8 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     const collpress::P2p comm(p2p);
     const std::int32_t ranks = comm.size();
     const collpress::Blocks blocks{call->count, static_cast<std::size_t>(ranks)};
-    const collpress::FromRoot from_root(comm, call->root);
-    const std::int32_t mine = from_root.mine();
+    const collpress::Team team(comm, call->root);
+    const std::int32_t mine = team.mine();
     const collpress::BinomialTree tree(ranks, mine);
 
     {
@@ -25,7 +25,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
             comm.step();
             const collpress::Edge edge = tree.edge(step);
             if (edge.kind == collpress::Edge::Kind::none) continue;
-            const std::int32_t peer = from_root.absolute(edge.peer);
+            const std::int32_t peer = team.rank_at(edge.peer);
             const auto first = static_cast<std::size_t>(edge.first);
             const std::size_t elements = blocks.size(first, static_cast<std::size_t>(edge.last));
             std::byte *run = comm.at(call->recv, blocks.offset(first));
@@ -39,7 +39,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     CP_TAG(comm, "allgather");
     const auto block = static_cast<std::size_t>(mine);
     const collpress::OwnBlock own(comm, *call, blocks.offset(block), blocks.size(block));
-    const collpress::RingPlace place{ranks, mine, from_root.absolute(mine - 1), from_root.absolute((mine + 1) % ranks)};
+    const collpress::RingPlace place{ranks, mine, team.rank_at(mine - 1), team.rank_at((mine + 1) % ranks)};
     ring_allgather(comm, place, call->recv, blocks, own);
 }
 

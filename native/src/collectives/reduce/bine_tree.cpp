@@ -5,14 +5,12 @@
 // Collective Operations by Optimizing Communication Locality. SC 2025, doi:10.1145/3712285.3759835 (distance-halving
 // tree, its steps backwards). Surplus ranks beyond a power of two send to a neighbour first: one step more than
 // floor(log2 p). Every rank but the root sends the vector once.
-#include "collpress/tree_reduction.hpp"
+#include "collpress/vector_trees.hpp"
 
 namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
-    const collpress::P2p comm(p2p);
-    const collpress::Team team(comm, call->root);
-    collpress::reduce_to_root(collpress::BineTree(team.size(), team.mine()), comm, team, *call);
+    collpress::reduce_to_root<collpress::BineTree>(collpress::P2p(p2p), *call);
 }
 
 } // namespace

@@ -4,14 +4,12 @@
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
 // Perform. Comput. Appl. 19 (2005), doi:10.1177/1094342005051521, sect. 4.5. Every rank but the root
 // sends the vector once.
-#include "collpress/tree_reduction.hpp"
+#include "collpress/vector_trees.hpp"
 
 namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
-    const collpress::P2p comm(p2p);
-    const collpress::Team team(comm, call->root);
-    collpress::reduce_to_root(collpress::BinomialTree(team.size(), team.mine()), comm, team, *call);
+    collpress::reduce_to_root<collpress::BinomialTree>(collpress::P2p(p2p), *call);
 }
 
 } // namespace

@@ -5,13 +5,12 @@
 // Collective Operations. Cluster Comput. 10 (2007), doi:10.1007/s10586-007-0012-0 (pipeline). Segments of 128 KiB where
 // the campaign names no size.
 #include "collpress/partial_sum.hpp"
+#include "collpress/segments.hpp"
 #include "collpress/team.hpp"
 
 #include <array>
 
 namespace {
-
-constexpr std::size_t usual_segment_bytes = std::size_t{128} * 1024;
 
 // The rank `place` places from the root receives segment s in step s + p - 1 - place, and adds to it and sends it in
 // the next step, while the next segment arrives. Steps are counted from 1.
@@ -26,8 +25,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         if (is_root && own != call->recv) comm.copy(call->recv, own, call->count);
         return;
     }
-    const std::size_t usual = std::max<std::size_t>(1, usual_segment_bytes / comm.bytes(1));
-    const std::size_t segment = std::min(call->segment_elements == 0 ? usual : call->segment_elements, call->count);
+    const std::size_t segment = std::min(collpress::segment_elements(comm, *call), call->count);
     const auto segments = static_cast<std::int64_t>(call->count / segment + (call->count % segment == 0 ? 0 : 1));
     const auto exists = [&](std::int64_t index) { return index >= 0 && index < segments; };
     const auto first = [&](std::int64_t index) { return static_cast<std::size_t>(index) * segment; };

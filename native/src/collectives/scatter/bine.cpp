@@ -11,9 +11,7 @@
 namespace {
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
-    const collpress::P2p comm(p2p);
-    const collpress::FromRoot from_root(comm, call->root);
-    scatter_along(collpress::BineTree(comm.size(), from_root.mine()), comm, *call);
+    collpress::scatter_along<collpress::BineTree>(collpress::P2p(p2p), *call);
 }
 
 } // namespace

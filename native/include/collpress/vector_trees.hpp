@@ -1,8 +1,9 @@
 // Whole vectors up a tree, where every rank adds its own, and down again.
-#ifndef COLLPRESS_TREE_REDUCTION_HPP
-#define COLLPRESS_TREE_REDUCTION_HPP
+#ifndef COLLPRESS_VECTOR_TREES_HPP
+#define COLLPRESS_VECTOR_TREES_HPP
 
 #include "collpress/block_trees.hpp"
+#include "collpress/messages.hpp"
 #include "collpress/team.hpp"
 
 namespace collpress {
@@ -36,14 +37,24 @@ void broadcast_down(const Tree &tree, const P2p &comm, const Team &team, void *b
     sends.complete();
 }
 
-// A whole reduce; the team counts from root, and is the tree's.
+// A whole reduce.
 template <class Tree>
-void reduce_to_root(const Tree &tree, const P2p &comm, const Team &team, const collpress_call &call) {
+void reduce_to_root(const P2p &comm, const collpress_call &call) {
+    const Team team(comm, call.root);
+    const Tree tree(team.size(), team.mine());
     const bool is_root = comm.rank() == call.root;
     const void *own = contribution_of(call);
     PartialSum sum(comm, own, is_root ? call.recv : nullptr, call.count);
     if (call.count != 0) reduce_up(tree, comm, team, sum, call.count, tree.steps());
     if (is_root && sum.is_own() && own != call.recv) comm.copy(call.recv, own, call.count);
+}
+
+// A whole broadcast.
+template <class Tree>
+void broadcast_from_root(const P2p &comm, const collpress_call &call) {
+    const Team team(comm, call.root);
+    const Tree tree(team.size(), team.mine());
+    broadcast_down(tree, comm, team, call.recv, call.count, tree.steps());
 }
 
 } // namespace collpress
