@@ -184,3 +184,12 @@ def test_phases_that_change_from_call_to_call_are_all_told(core: Core, user: Pat
     phases = {phase["name"]: phase["total"] for phase in outcome.record(entry)["phases_s"]["phases"]}
     assert list(phases) == ["first", "all", "second"]
     assert 0 < phases["first"] < phases["all"]
+
+
+def test_the_pass_with_tags_is_checked_too(core: Core, user: Path, tmp_path: Path) -> None:
+    """A plugin of its own runs there, whose phases would be those of a wrong algorithm."""
+    right, wrong = user / "right_allreduce.so", user / "wrong_element.so"
+    entry = point(algorithm="reference:right_allreduce", plugin=right, tagged_plugin=wrong, instrumented=2)
+    record = core.launch(tmp_path, 3, [entry]).record(entry)
+    assert record["status"] == "invalid"
+    assert record["reason"].startswith("the result of the pass with tags is wrong in 1 elements")

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace collpress {
@@ -425,8 +426,9 @@ class PointRun {
         untouched_ = agree(session_.world, untouched());
         const CheckResult last = (*check_)(buffers_->recv());
         if (!root()) return;
-        last_was_worse_ = last.worse_than(first_check_);
-        report_.check = CheckReport{last_was_worse_ ? last : first_check_, codec_bound_};
+        const bool last_is_worse = last.worse_than(first_check_);
+        if (last_is_worse) checked_call_ = "of the last timed iteration";
+        report_.check = CheckReport{last_is_worse ? last : first_check_, codec_bound_};
     }
 
     void attribute_phases() {
@@ -435,12 +437,17 @@ class PointRun {
             static_cast<std::size_t>(std::min(point_.at_most_s / 4 / std::max(iteration_s_, 1e-9), 1e9));
         const std::size_t iterations = decided(std::clamp<std::size_t>(fit, 1, point_.instrumented));
         const collpress_algorithm &tagged = tagged_algorithm();
+        bool poison = true; // in the first iteration
         TaggedRuns runs = measure_phases(
-            session_.world, session_.barrier, iterations, [&] { operation_->prepare(false); },
+            session_.world, session_.barrier, iterations, [&] { operation_->prepare(std::exchange(poison, false)); },
             [&] { return session_.p2p.run_tagged(tagged, buffers_->call()); });
         report_.trace = session_.traces.append(point_.key, runs.own);
         report_.phases = std::move(runs.report);
         agree_on(session_.p2p.verdict());
+        const CheckResult checked = (*check_)(buffers_->recv());
+        if (!root() || checked.wrong == 0 || report_.check->result.wrong != 0) return;
+        checked_call_ = "of the pass with tags";
+        report_.check->result = checked;
     }
 
     // The plugin of the same source that was compiled with its tags, where it has any.
@@ -538,13 +545,12 @@ class PointRun {
         if (!untouched_.ok()) report_.verdict = untouched_;
         if (result.wrong == 0) return;
         const std::string touched = untouched_.ok() ? "" : untouched_.reason + "; ";
-        report_.verdict = {
-            Status::invalid,
-            touched + "the result " + (last_was_worse_ ? "of the last timed iteration" : "of the check before timing") +
-                " is wrong in " + std::to_string(result.wrong) + " elements over all ranks; the worst: rank " +
-                std::to_string(result.worst_rank) + ", element " + std::to_string(result.worst_index) + ": got " +
-                digits(result.worst_got) + ", expected " + digits(result.worst_expected) + " within " +
-                digits(result.worst_allowed)};
+        report_.verdict = {Status::invalid,
+                           touched + "the result " + checked_call_ + " is wrong in " + std::to_string(result.wrong) +
+                               " elements over all ranks; the worst: rank " + std::to_string(result.worst_rank) +
+                               ", element " + std::to_string(result.worst_index) + ": got " + digits(result.worst_got) +
+                               ", expected " + digits(result.worst_expected) + " within " +
+                               digits(result.worst_allowed)};
     }
 
     Session &session_;
@@ -561,8 +567,8 @@ class PointRun {
     NonblockingOperation *nonblocking_ = nullptr; // the operation, where it is one
     std::optional<ResultCheck> check_;
     CheckResult first_check_;
-    bool last_was_worse_ = false;
-    std::uint64_t sent_bits_ = 0; // a checksum of the contribution, before any call
+    const char *checked_call_ = "of the check before timing"; // whose result is reported
+    std::uint64_t sent_bits_ = 0;                             // a checksum of the contribution, before any call
     Verdict untouched_;
     std::size_t wire_bytes_ = 0;
     Buffer stream_; // rank 0's message, compressed
