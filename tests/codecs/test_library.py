@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from codec_building import NAMES
 
 from collpress.cli import main
 from collpress.codecs import Codec, zfp_library
@@ -35,7 +36,7 @@ def built(plugins: dict[str, Path], tmp_path: Path) -> Path:
 
 
 def test_a_codec_says_what_it_is(plugins: dict[str, Path]) -> None:
-    said = {name: Codec(plugins[name]) for name in ("none", "deltapack", "int8", "bf16", "zfp")}
+    said = {name: Codec(plugins[name]) for name in ("none", "deltapack", "int8", "bf16", "fp16", "fp8", "zfp")}
     assert {name for name, codec in said.items() if codec.takes_bound} == {"deltapack", "zfp"}
     assert {name for name, codec in said.items() if codec.lossless} == {"none"}
     assert said["none"].dtypes == ("float32", "float64", "int32")
@@ -68,7 +69,7 @@ def test_arrays_that_the_codec_cannot_read_are_refused(plugins: dict[str, Path])
 
 
 def test_codecs_are_listed_in_order(built: Path) -> None:
-    assert [codec.name for codec in built_codecs("local", built)] == ["bf16", "deltapack", "int8", "none", "zfp"]
+    assert [codec.name for codec in built_codecs("local", built)] == NAMES
 
 
 def test_nothing_built_says_how_to_build(tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_the_bench_measures_every_codec(
     assert 0.5 < summary["max_error_over_bound"] <= 1
     assert 0 <= summary["bias_over_bound"] < 0.01
     rows = [r for r in result["rows"] if r["dataset"] == "synthetic/power-law"]
-    assert {r["codec"] for r in rows} == {"memcpy", "none", "bf16", "deltapack", "int8", "zfp"}
+    assert {r["codec"] for r in rows} == {"memcpy", *NAMES}
     by_bound = {r["bound"]: r for r in rows if r["codec"] == "deltapack"}
     assert set(by_bound) == {"rel 1e-2", "rel 1e-3", "rel 1e-4"}
     assert by_bound["rel 1e-4"]["psnr_db"] > by_bound["rel 1e-2"]["psnr_db"] + 30
