@@ -126,8 +126,8 @@ class DataSource {
         if (file_ == nullptr) {
             if (substitutes_) {
                 for (std::size_t i = 0; i < length; ++i) {
-                    const auto place = static_cast<std::size_t>(pattern_value(rank, first + i) + 128);
-                    buffer[i] = number<T>((*substitutes_)[place]);
+                    const std::int64_t value = pattern_value(rank, first + i);
+                    buffer[i] = number<T>((*substitutes_)[static_cast<std::size_t>(value + 128)]);
                 }
             } else { // vectorises
                 for (std::size_t i = 0; i < length; ++i) buffer[i] = number<T>(pattern_value(rank, first + i));
