@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,12 @@ def test_no_module_is_longer_than_600_lines_and_none_is_named_after_nothing() ->
     assert code
     assert [p for p in code if len(p.read_text(encoding="utf-8").splitlines()) > 600] == []
     assert [p for p in code if p.stem in {"util", "utils", "helper", "helpers", "common", "misc"}] == []
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest imports them by their names."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_no_file_holds_the_address_of_a_package_index() -> None:
