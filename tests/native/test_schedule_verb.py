@@ -10,7 +10,7 @@ from native_core import Core
 
 from collpress.cli import main
 from collpress.execute.schedules import ask_schedule
-from collpress.figures.stamped import read_provenance
+from collpress.figures.stamped import read_stamp
 from collpress.verbs import schedule as verb
 
 
@@ -64,7 +64,7 @@ def test_a_picture_has_its_call_inside_and_the_same_bytes_each_time(built: Path,
     for name in ("a", "b"):
         assert main(["schedule", "allreduce/ring", "--draw", f"{name}.{suffix}"]) == 0
     assert (built / f"a.{suffix}").read_bytes() == (built / f"b.{suffix}").read_bytes()
-    said = read_provenance(built / f"a.{suffix}")
+    said = read_stamp(built / f"a.{suffix}")
     assert said["schedule"] == "reference:ring of allreduce, 4 ranks, 4 elements of 4 bytes"
 
 
