@@ -65,7 +65,7 @@ def test_a_picture_has_its_call_inside_and_the_same_bytes_each_time(built: Path,
         assert main(["schedule", "allreduce/ring", "--draw", f"{name}.{suffix}"]) == 0
     assert (built / f"a.{suffix}").read_bytes() == (built / f"b.{suffix}").read_bytes()
     said = read_stamp(built / f"a.{suffix}")
-    assert said["schedule"] == "reference:ring of allreduce, 4 ranks, 4 elements of 4 bytes"
+    assert said["command"] == "collpress schedule allreduce/ring --ranks 4 --count 4"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ example: collpress schedule allreduce/rabenseifner --ranks 8 --count 64 --draw r
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
+from typing import Any
 
 from collpress.errors import CollpressError, did_you_mean
 from collpress.execute.schedules import Schedule, ask_schedule
@@ -53,7 +55,9 @@ def run(args: argparse.Namespace) -> int:
     if args.draw is None:
         print("\n".join([title, *_lines(schedule), _totals(schedule)]))
     else:
-        write_atomically(args.draw, _picture(schedule, title, plugin, str(kind)))
+        command = ["collpress", "schedule", args.algorithm, "--ranks", str(args.ranks), "--count", str(count), *options]
+        stamp = {"schema": 1, "command": shlex.join(command), "plugin_sha256": sha256_of(plugin)}
+        write_atomically(args.draw, _picture(schedule, title, stamp, str(kind)))
         print(args.draw)
     if schedule.fault is None:
         return 0
@@ -95,7 +99,7 @@ def _totals(schedule: Schedule) -> str:
     )
 
 
-def _picture(schedule: Schedule, title: str, plugin: Path, kind: str) -> bytes:
+def _picture(schedule: Schedule, title: str, stamp: dict[str, Any], kind: str) -> bytes:
     from collpress.figures import schedule as figure_of_schedule
     from collpress.figures import style
     from collpress.figures.pictures import pictures
@@ -108,7 +112,6 @@ def _picture(schedule: Schedule, title: str, plugin: Path, kind: str) -> bytes:
             fix="ask for fewer, or leave --draw out for the list",
         )
     arrows = [(m.step, m.sender, m.receiver, m.bytes, m.reduced) for m in schedule.messages]
-    content = {"schema": 1, "schedule": title, "plugin_sha256": sha256_of(plugin)}
     with style.house():
         figure = figure_of_schedule.drawn(arrows, schedule.ranks, title, _totals(schedule))
-        return pictures(figure, content, f"collpress: {title}", _totals(schedule))[kind]
+        return pictures(figure, stamp, f"collpress: {title}", _totals(schedule))[kind]
