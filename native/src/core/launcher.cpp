@@ -1,7 +1,10 @@
 #include "core/launcher.hpp"
 
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 
 #include <dlfcn.h>
 
@@ -25,15 +28,27 @@ Kind library_kind(std::string_view library) {
     return library.find("MPICH") != std::string_view::npos ? Kind::mpich : Kind::unknown;
 }
 
+const char *launcher_rank_text() {
+    for (const char *variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        if (const char *text = std::getenv(variable); text != nullptr) return text;
+    }
+    return nullptr;
+}
+
 const char *name(Kind kind) { return kind == Kind::openmpi ? "Open MPI" : "MPICH"; }
 
 } // namespace
 
 long launcher_rank() {
-    for (const char *variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-        if (const char *text = std::getenv(variable); text != nullptr) return std::atol(text);
-    }
-    return 0;
+    const char *text = launcher_rank_text();
+    return text != nullptr ? std::atol(text) : 0;
+}
+
+void tell_once(const std::string &words) {
+    using namespace std::chrono_literals;
+    if (launcher_rank() != 0) std::this_thread::sleep_for(5s);
+    std::fprintf(stderr, "%s\n", words.c_str());
+    if (launcher_rank_text() != nullptr) std::this_thread::sleep_for(500ms);
 }
 
 std::string foreign_launcher(const std::string &library) {

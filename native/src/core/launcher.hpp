@@ -8,6 +8,11 @@ namespace collpress {
 // The rank according to the launcher, before MPI is started; 0 without one.
 long launcher_rank();
 
+// Says what every rank of a launch has found, once. A launcher ends all ranks as soon as one ends with an error, and
+// loses what it has not read by then: so the first rank leaves time to be read, and the others wait to be ended. They
+// speak themselves where nobody ends them: then the first rank found nothing wrong.
+void tell_once(const std::string &words);
+
 // What is wrong, and how to mend it, when the launcher belongs to another kind of MPI than the library, whose own words
 // are `library`: every rank would be a world of its own. Empty when they fit, or when either of them is not known.
 std::string foreign_launcher(const std::string &library);

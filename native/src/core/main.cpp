@@ -55,7 +55,7 @@ int measure(const Options &options, int *argc, char ***argv) {
     const std::vector<PlanPoint> plan = read_plan(options.plan);
     const std::string library = Library::version();
     if (cannot_start(library)) {
-        if (launcher_rank() == 0) std::fprintf(stderr, "collpress-core: %s\n", foreign_launcher(library).c_str());
+        tell_once("collpress-core: " + foreign_launcher(library));
         return exit_world_size;
     }
     const Mpi mpi(argc, argv);
@@ -66,10 +66,11 @@ int measure(const Options &options, int *argc, char ***argv) {
     print_stack_on_signal(rank);
     if (size != options.ranks) {
         const std::string foreign = foreign_launcher(library);
-        if (rank == 0 && launcher_rank() == 0) {
-            std::fprintf(stderr, "collpress-core: the launcher started %d ranks, the plan is for %d%s%s\n", size,
-                         options.ranks, foreign.empty() ? "" : "\ncollpress-core: ", foreign.c_str());
-        }
+        const std::string words = "collpress-core: the launcher started " + std::to_string(size) +
+                                  " ranks, the plan is for " + std::to_string(options.ranks) +
+                                  (foreign.empty() ? "" : "\ncollpress-core: " + foreign);
+        if (size == 1 || rank == 0) tell_once(words);
+        MPI_Barrier(MPI_COMM_WORLD); // the others end after it
         return exit_world_size;
     }
     try {
@@ -156,7 +157,7 @@ int main(int argc, char **argv) {
     try {
         return run(read_command_line({argv + 1, argv + argc}), &argc, &argv);
     } catch (const std::exception &error) {
-        if (launcher_rank() == 0) std::fprintf(stderr, "%s\n", error.what()); // every rank found the same
+        tell_once(error.what());
         return exit_bad_input;
     }
 }

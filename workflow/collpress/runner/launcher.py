@@ -6,8 +6,11 @@ import ctypes
 import faulthandler
 import os
 import signal
+import sys
+import time
 
 _OPEN_MPI, _MPICH = "Open MPI", "MPICH"
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 
 
@@ -26,10 +29,23 @@ def print_stack_on_signal() -> None:
 
 def launcher_rank() -> int:
     """The rank according to the launcher, before MPI is started; 0 without one."""
-    for variable in ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"):
+    for variable in _RANKS:
         if os.environ.get(variable, "").isdecimal():
             return int(os.environ[variable])
     return 0
+
+
+def tell_once(words: str) -> None:
+    """Say what every rank of a launch has found, once.
+
+    A launcher ends all ranks as soon as one ends with an error, and loses what it has not read by then: so the first
+    rank leaves time to be read, and the others wait to be ended. They speak themselves where nobody ends them.
+    """
+    if launcher_rank() != 0:
+        time.sleep(5)
+    print(words, file=sys.stderr, flush=True)
+    if any(variable in os.environ for variable in _RANKS):
+        time.sleep(0.5)
 
 
 def foreign_launcher(library: str) -> str | None:

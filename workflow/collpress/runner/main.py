@@ -17,8 +17,8 @@ from collpress.runner.launcher import (
     cannot_start,
     die_with_parent,
     foreign_launcher,
-    launcher_rank,
     print_stack_on_signal,
+    tell_once,
 )
 from collpress.runner.plan import PlanPoint, read_plan
 
@@ -52,7 +52,10 @@ def _measure(options: Options, plan: list[PlanPoint]) -> int:
     try:
         if world.size != options.ranks:
             told = f"the launcher started {world.size} ranks, the plan is for {options.ranks}"
-            return _told("\n".join(f"collpress.runner: {one}" for one in (told, foreign) if one), WRONG_WORLD)
+            if world.size == 1 or world.rank == 0:
+                tell_once("\n".join(f"collpress.runner: {one}" for one in (told, foreign) if one))
+            world.Barrier()  # the others end after it
+            return WRONG_WORLD
         from collpress.runner.launch import run_launch
 
         run_launch(options, plan, world)
@@ -64,6 +67,5 @@ def _measure(options: Options, plan: list[PlanPoint]) -> int:
 
 
 def _told(message: str, code: int) -> int:
-    if launcher_rank() == 0:
-        print(message, file=sys.stderr)
+    tell_once(message)
     return code
