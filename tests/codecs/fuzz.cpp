@@ -112,7 +112,7 @@ bool round_trip(Random &random, const collpress_codec &codec, const std::string 
     const std::size_t count = below(random, 10) == 0 ? below(random, 140000) : below(random, 1200);
     const Bytes values =
         dtype == COLLPRESS_FLOAT32 ? values_of<float>(random, count) : values_of<double>(random, count);
-    const collpress_codec_config config{dtype, std::exp2(uniform(random, -80, 70))};
+    const collpress_codec_config config{dtype, std::exp2(uniform(random, -80, 70)), nullptr, 0, 0, 0};
     collpress_codec_result result;
     std::unique_ptr<void, void (*)(void *)> context(codec.create(&config, &result), codec.destroy);
     if (context == nullptr) return std::fprintf(stderr, "%s: create: %d\n", name.c_str(), result), false;

@@ -35,7 +35,7 @@ static collpress_codec_result decompress(void *context, const void *in, size_t b
 static double worst_error(const void *context, double max_abs) { (void)context; return max_abs / 128; }
 
 static const collpress_codec codec = {COLLPRESS_DTYPE_BIT(COLLPRESS_FLOAT32), 0, 0, create, destroy, max_bytes,
-                                      compress, decompress, worst_error};
+                                      compress, decompress, worst_error, NULL};
 static const collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_CODEC, "upper halves, for a test", &codec};
 const collpress_plugin_t *collpress_plugin(void) { return &plugin; }
 """

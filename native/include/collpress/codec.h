@@ -17,10 +17,42 @@ typedef enum collpress_codec_result {
     COLLPRESS_CODEC_FAILED = 5,       /* the library underneath said no */
 } collpress_codec_result;
 
+/* A setting that a campaign may write behind the codec's name: int4(group=64, rounding=stochastic). */
+typedef struct collpress_codec_parameter {
+    const char *name;    /* [a-z][a-z0-9_]*, unique in its codec */
+    const char *summary; /* one line: what it does, in which unit */
+    const char *choices; /* "nearest|stochastic": the value is a word's place among these, from 0; NULL: a number */
+    double usual;        /* where the campaign says nothing */
+    double least, most;  /* of a number, both allowed */
+    uint32_t whole;      /* 1: whole numbers only */
+} collpress_codec_parameter;
+
 typedef struct collpress_codec_config {
     uint32_t dtype;   /* collpress_dtype of the values */
     double abs_bound; /* absolute error bound, > 0; 0 for codecs that take none */
+    /* A value for each declared parameter, in their order and within their limits; NULL for codecs without any. */
+    const double *parameters;
+    /* Elements in a row, and in a plane, of the array that messages are contiguous pieces of; a piece begins anywhere.
+     * 0: not known. */
+    uint64_t row, plane;
+    uint32_t rank; /* for codecs that draw random numbers: different ranks draw different ones */
 } collpress_codec_config;
+
+/* What only some codecs have; each function may be NULL. */
+typedef struct collpress_codec_extras {
+    const collpress_codec_parameter *parameters;
+    uint32_t parameter_count;
+    /* For codecs with a memory (error feedback): a call of the collective begins. The n-th compression of a call goes
+     * with the n-th of the calls before. */
+    void (*begin)(void *context);
+    /* The stream of the sum of two streams' values, without decompressing: what each of them stands for is added as it
+     * is, and nothing is rounded again. Both are of `count` values; the result may be added to again. `out` overlaps
+     * neither. BAD_INPUT: the sum cannot be had this way. */
+    collpress_codec_result (*add)(void *context, const void *a, size_t a_bytes, const void *b, size_t b_bytes,
+                                  size_t count, void *out, size_t capacity, size_t *out_bytes);
+    /* inout[i] += what decompress() would give: one pass instead of two. */
+    collpress_codec_result (*accumulate)(void *context, const void *in, size_t bytes, void *inout, size_t count);
+} collpress_codec_extras;
 
 typedef struct collpress_codec {
     uint32_t dtypes;      /* mask of COLLPRESS_DTYPE_BIT */
@@ -41,6 +73,7 @@ typedef struct collpress_codec {
     /* Largest possible |x - x'| for finite values with |x| <= max_abs. abs_bound for error-bounded codecs, 0 for
      * lossless ones. */
     double (*worst_error)(const void *context, double max_abs);
+    const collpress_codec_extras *extras; /* NULL: none */
 } collpress_codec;
 
 #ifdef __cplusplus

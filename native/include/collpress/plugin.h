@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define COLLPRESS_ABI_VERSION 2u
+#define COLLPRESS_ABI_VERSION 3u
 
 #if defined(_WIN32)
 #define COLLPRESS_EXPORT

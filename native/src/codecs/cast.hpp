@@ -181,6 +181,7 @@ class Cast {
         compress,
         decompress,
         worst_error,
+        nullptr,
     };
 };
 

@@ -201,6 +201,7 @@ constexpr collpress_codec codec{
     compress,
     decompress,
     worst_error,
+    nullptr,
 };
 constexpr collpress_plugin_t plugin{COLLPRESS_ABI_VERSION, COLLPRESS_CODEC, "8-bit integers, one scale for 128 values",
                                     &codec};

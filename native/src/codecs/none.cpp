@@ -55,6 +55,7 @@ constexpr collpress_codec codec{
     compress,
     decompress,
     worst_error,
+    nullptr,
 };
 constexpr collpress_plugin_t plugin{COLLPRESS_ABI_VERSION, COLLPRESS_CODEC, "identity: copies the values", &codec};
 

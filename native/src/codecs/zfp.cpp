@@ -265,6 +265,7 @@ constexpr collpress_codec codec{
     compress,
     decompress,
     worst_error,
+    nullptr,
 };
 constexpr collpress_plugin_t plugin{COLLPRESS_ABI_VERSION, COLLPRESS_CODEC, "zfp, fixed accuracy, one-dimensional",
                                     &codec};

@@ -215,7 +215,8 @@ class PointRun {
                 decline("does not support " + std::string(point_.dtype.name));
             if (codec->takes_bound != 0 && point_.bound == Bound::none) decline("needs an error bound");
             if (codec->takes_bound == 0 && point_.bound != Bound::none) decline("takes no error bound");
-            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id), 0};
+            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id), 0, nullptr, 0, 0,
+                                          static_cast<std::uint32_t>(session_.rank)};
             if (point_.bound != Bound::none) {
                 config.abs_bound = absolute_bound(range);
                 report_.abs_bound = config.abs_bound;

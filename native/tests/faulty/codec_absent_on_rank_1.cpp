@@ -11,6 +11,7 @@ static void *create(const collpress_codec_config *config, collpress_codec_result
 }
 
 static constexpr collpress_codec codec = {
-    7, 0, 1, create, faulty::destroy, faulty::max_bytes, faulty::compress, faulty::decompress, faulty::worst_error};
+    7,      0, 1, create, faulty::destroy, faulty::max_bytes, faulty::compress, faulty::decompress, faulty::worst_error,
+    nullptr};
 
 FAULTY_CODEC(codec, "fails on rank 1")

@@ -9,6 +9,7 @@ static collpress_codec_result compress(void *context, const void *in, std::size_
 }
 
 static constexpr collpress_codec codec = {
-    1, 0, 1, faulty::create, faulty::destroy, faulty::max_bytes, compress, faulty::decompress, faulty::worst_error};
+    1,      0, 1, faulty::create, faulty::destroy, faulty::max_bytes, compress, faulty::decompress, faulty::worst_error,
+    nullptr};
 
 FAULTY_CODEC(codec, "lies about its error")

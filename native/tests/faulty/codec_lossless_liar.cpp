@@ -9,6 +9,6 @@ static collpress_codec_result zeros(void *context, const void *, std::size_t, vo
 static double worst_error(const void *, double) { return 1e6; }
 
 static constexpr collpress_codec codec = {
-    7, 0, 1, faulty::create, faulty::destroy, faulty::max_bytes, faulty::compress, zeros, worst_error};
+    7, 0, 1, faulty::create, faulty::destroy, faulty::max_bytes, faulty::compress, zeros, worst_error, nullptr};
 
 FAULTY_CODEC(codec, "lossless, with a worst error")

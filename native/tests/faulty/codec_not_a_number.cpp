@@ -11,6 +11,6 @@ static collpress_codec_result zeros(void *context, const void *, std::size_t, vo
 static double worst_error(const void *, double) { return std::numeric_limits<double>::quiet_NaN(); }
 
 static constexpr collpress_codec codec = {
-    7, 0, 0, faulty::create, faulty::destroy, faulty::max_bytes, faulty::compress, zeros, worst_error};
+    7, 0, 0, faulty::create, faulty::destroy, faulty::max_bytes, faulty::compress, zeros, worst_error, nullptr};
 
 FAULTY_CODEC(codec, "a worst error that is no number")

@@ -6,6 +6,7 @@ static collpress_codec_result refuse(void *, const void *, std::size_t, void *, 
 }
 
 static constexpr collpress_codec codec = {
-    7, 0, 1, faulty::create, faulty::destroy, faulty::max_bytes, refuse, faulty::decompress, faulty::worst_error};
+    7,      0, 1, faulty::create, faulty::destroy, faulty::max_bytes, refuse, faulty::decompress, faulty::worst_error,
+    nullptr};
 
 FAULTY_CODEC(codec, "refuses every input")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collpress.codecs import library
-from collpress.errors import CollpressError
+from collpress.errors import CollpressError, did_you_mean
 
 Array = npt.NDArray[Any]
 
@@ -27,10 +29,60 @@ MEANINGS = {
 }
 
 
-class CodecContext:
-    """A codec set up for one dtype and bound (`collpress_codec.create`); a context manager, for one thread."""
+@dataclass(frozen=True)
+class Parameter:
+    """A setting of a codec, `collpress_codec_parameter`: one of `choices`, or a number from `least` to `most`."""
 
-    def __init__(self, codec: Codec, dtype: npt.DTypeLike, abs_bound: float | None) -> None:
+    name: str
+    summary: str
+    choices: tuple[str, ...]
+    usual: float
+    least: float
+    most: float
+    whole: bool
+
+    def value(self, given: str | float) -> float:
+        """What the codec is handed for it.
+
+        >>> Parameter("group", "values a scale", (), 128, 1, 4096, True).value("64")
+        64.0
+        """
+        if self.choices:
+            if given in self.choices:
+                return float(self.choices.index(str(given)))
+            raise CollpressError(f'{self.name} cannot be "{given}"', allowed=", ".join(self.choices))
+        try:
+            number = float(given)
+        except ValueError:
+            number = math.nan
+        if not self.least <= number <= self.most or (self.whole and number != int(number)):
+            kind = "whole numbers" if self.whole else "numbers"
+            raise CollpressError(
+                f'{self.name} cannot be "{given}"', allowed=f"{kind} from {self.least:g} to {self.most:g}"
+            )
+        return number
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a context is made for, besides its dtype: everything but the bound may stay as is usual.
+
+    parameters : of the codec, by name; row, plane : elements in a row, and in a plane, of the array that the values are
+    a piece of, 0: not known; rank : codecs that draw random numbers draw different ones on different ranks.
+    """
+
+    abs_bound: float | None = None
+    parameters: Mapping[str, str | float] = field(default_factory=dict)
+    row: int = 0
+    plane: int = 0
+    rank: int = 0
+
+
+class CodecContext:
+    """A codec set up for one dtype and setting (`collpress_codec.create`); a context manager, for one thread."""
+
+    def __init__(self, codec: Codec, dtype: npt.DTypeLike, setting: Setting) -> None:
+        abs_bound = setting.abs_bound
         self.codec, self.dtype = codec, np.dtype(dtype)
         if self.dtype.name not in codec.dtypes:
             raise CollpressError(
@@ -40,7 +92,15 @@ class CodecContext:
             raise CollpressError(
                 f'codec "{codec.name}" needs an absolute error bound', allowed="a finite number above 0"
             )
-        config = library.ConfigStruct(library.DTYPES[self.dtype.name], abs_bound or 0.0)
+        values = codec.parameter_values(setting.parameters)
+        config = library.ConfigStruct(
+            library.DTYPES[self.dtype.name],
+            abs_bound or 0.0,
+            (ctypes.c_double * len(values))(*values) if values else None,
+            setting.row,
+            setting.plane,
+            setting.rank,
+        )
         result = ctypes.c_int(0)
         self._context: int | None = codec.interface.create(ctypes.byref(config), ctypes.byref(result))
         if self._context is None:
@@ -84,6 +144,34 @@ class CodecContext:
         )
         self._check(result)
 
+    def begin(self) -> None:
+        """A call of the collective begins (`collpress_codec_extras.begin`); nothing for codecs without a memory."""
+        if self.codec.extras is not None and self.codec.extras.begin:
+            self.codec.extras.begin(self._context)
+
+    def add_into(
+        self, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8], count: int, out: npt.NDArray[np.uint8]
+    ) -> int:
+        """The stream of the sum of two streams of `count` values; returns its bytes. Only where `codec.adds`."""
+        used = ctypes.c_size_t(0)
+        assert self.codec.extras is not None
+        result = self.codec.extras.add(
+            self._context,
+            *(_address(a), a.size, _address(b), b.size, count),
+            *(_address(out), out.size, ctypes.byref(used)),
+        )
+        self._check(result)
+        return int(used.value)
+
+    def accumulate(self, stream: npt.NDArray[np.uint8], values: Array) -> None:
+        """Add what `stream` decompresses to onto contiguous `values`. Only where `codec.accumulates`."""
+        assert self.codec.extras is not None
+        self._check(
+            self.codec.extras.accumulate(
+                self._context, _address(stream), stream.size, _address(values, self.dtype), values.size
+            )
+        )
+
     def _check(self, result: int) -> None:
         if result != 0:
             meaning = MEANINGS.get(result, f"unknown result {result}")
@@ -100,6 +188,8 @@ class Codec:
     dtypes : names of the dtypes it takes.
     takes_bound : it honours an absolute error bound for every finite value.
     lossless : every bit comes back.
+    parameters : the settings that it has.
+    adds, accumulates, remembers : it has `add`, `accumulate`, `begin` of `collpress_codec_extras`.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -109,12 +199,36 @@ class Codec:
         self.dtypes = tuple(name for name, bit in library.DTYPES.items() if self.interface.dtypes >> bit & 1)
         self.takes_bound = bool(self.interface.takes_bound)
         self.lossless = bool(self.interface.lossless)
+        self.extras = self.interface.extras.contents if self.interface.extras else None
+        self.parameters = _parameters(self.extras)
+        self.adds = self.extras is not None and bool(self.extras.add)
+        self.accumulates = self.extras is not None and bool(self.extras.accumulate)
+        self.remembers = self.extras is not None and bool(self.extras.begin)
 
     @contextmanager
-    def context(self, dtype: npt.DTypeLike, abs_bound: float | None = None) -> Iterator[CodecContext]:
-        """A context for many calls with one dtype and bound."""
-        with CodecContext(self, dtype, abs_bound) as context:
+    def context(
+        self, dtype: npt.DTypeLike, abs_bound: float | None = None, setting: Setting | None = None
+    ) -> Iterator[CodecContext]:
+        """A context for many calls with one dtype and bound, or a whole `setting`."""
+        with CodecContext(self, dtype, setting or Setting(abs_bound)) as context:
             yield context
+
+    def parameter_values(self, given: Mapping[str, str | float]) -> list[float]:
+        """A value for each parameter, in their order.
+
+        Raises
+        ------
+        CollpressError : a parameter that there is not, or a value that it cannot have.
+        """
+        names = [p.name for p in self.parameters]
+        for name in given:
+            if name not in names:
+                raise CollpressError(
+                    f'codec "{self.name}" has no parameter "{name}"',
+                    allowed=", ".join(names) or "none: it has no parameters",
+                    fix=did_you_mean(name, names),
+                )
+        return [p.value(given[p.name]) if p.name in given else p.usual for p in self.parameters]
 
     def compress(self, array: Array, abs_bound: float | None = None) -> npt.NDArray[np.uint8]:
         """The stream of `array`'s values in C order; `abs_bound` is in the values' unit."""
@@ -137,6 +251,23 @@ class Codec:
         """Largest possible |x − x'| for finite values with |x| ≤ `max_abs`."""
         with self.context(dtype, abs_bound) as context:
             return context.worst_error(max_abs)
+
+
+def _parameters(extras: library.ExtrasStruct | None) -> tuple[Parameter, ...]:
+    if extras is None:
+        return ()
+    return tuple(
+        Parameter(
+            p.name.decode(),
+            p.summary.decode(),
+            tuple(p.choices.decode().split("|")) if p.choices else (),
+            p.usual,
+            p.least,
+            p.most,
+            bool(p.whole),
+        )
+        for p in extras.parameters[: extras.parameter_count]
+    )
 
 
 def _address(array: Array, dtype: np.dtype[Any] | None = None) -> int:

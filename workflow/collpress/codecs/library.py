@@ -9,7 +9,7 @@ from pathlib import Path
 from collpress.codecs.plugin import load_plugin
 from collpress.codecs.zfp import codec_environment
 
-DTYPES = {"float32": 0, "float64": 1, "int32": 2}
+DTYPES = {"float32": 0, "float64": 1, "int32": 2, "float16": 6}
 
 _size = ctypes.c_size_t
 _pointer = ctypes.c_void_p
@@ -18,7 +18,46 @@ _pointer = ctypes.c_void_p
 class ConfigStruct(ctypes.Structure):
     """`collpress_codec_config`."""
 
-    _fields_ = (("dtype", ctypes.c_uint32), ("abs_bound", ctypes.c_double))
+    _fields_ = (
+        ("dtype", ctypes.c_uint32),
+        ("abs_bound", ctypes.c_double),
+        ("parameters", ctypes.POINTER(ctypes.c_double)),
+        ("row", ctypes.c_uint64),
+        ("plane", ctypes.c_uint64),
+        ("rank", ctypes.c_uint32),
+    )
+
+
+class ParameterStruct(ctypes.Structure):
+    """`collpress_codec_parameter`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("summary", ctypes.c_char_p),
+        ("choices", ctypes.c_char_p),
+        ("usual", ctypes.c_double),
+        ("least", ctypes.c_double),
+        ("most", ctypes.c_double),
+        ("whole", ctypes.c_uint32),
+    )
+
+
+class ExtrasStruct(ctypes.Structure):
+    """`collpress_codec_extras`."""
+
+    _fields_ = (
+        ("parameters", ctypes.POINTER(ParameterStruct)),
+        ("parameter_count", ctypes.c_uint32),
+        ("begin", ctypes.CFUNCTYPE(None, _pointer)),
+        (
+            "add",
+            ctypes.CFUNCTYPE(
+                ctypes.c_int,
+                *(_pointer, _pointer, _size, _pointer, _size, _size, _pointer, _size, ctypes.POINTER(_size)),
+            ),
+        ),
+        ("accumulate", ctypes.CFUNCTYPE(ctypes.c_int, _pointer, _pointer, _size, _pointer, _size)),
+    )
 
 
 class CodecStruct(ctypes.Structure):
@@ -34,6 +73,7 @@ class CodecStruct(ctypes.Structure):
         ("compress", ctypes.CFUNCTYPE(ctypes.c_int, _pointer, _pointer, _size, _pointer, _size, ctypes.POINTER(_size))),
         ("decompress", ctypes.CFUNCTYPE(ctypes.c_int, _pointer, _pointer, _size, _pointer, _size)),
         ("worst_error", ctypes.CFUNCTYPE(ctypes.c_double, _pointer, ctypes.c_double)),
+        ("extras", ctypes.POINTER(ExtrasStruct)),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from collpress.errors import CollpressError
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 KINDS = {"codec": 1, "metric": 3}
 
 Interface = TypeVar("Interface", bound=ctypes.Structure)
