@@ -173,7 +173,8 @@ bool round_trip(Random &random, const collpress_codec &codec, const std::string 
     stream.shrink_to_fit();
     Bytes small(below(random, used));
     std::size_t unused = 0;
-    if (codec.compress(context.get(), values.data(), count, small.data(), small.size(), &unused) == COLLPRESS_CODEC_OK)
+    result = codec.compress(context.get(), values.data(), count, small.data(), small.size(), &unused);
+    if (result == COLLPRESS_CODEC_OK && (!remembers || unused > small.size())) // what remembers may find less to say
         return std::fprintf(stderr, "%s: wrote %zu bytes into %zu\n", name.c_str(), unused, small.size()), false;
     result = codec.decompress(context.get(), stream.data(), stream.size(), back.data(), count);
     if (result != COLLPRESS_CODEC_OK) return std::fprintf(stderr, "%s: decompress: %d\n", name.c_str(), result), false;
