@@ -19,6 +19,8 @@ VARIANTS = {
     "native": ["-O2", "-march=native"],  # may fuse multiply and add, if the sources let it
     "broken": ["-O1", "-DCOLLPRESS_PORTABLE=1", "-DCOLLPRESS_BROKEN_BOUND=1.1"],  # believes in 1.1 times the bound
 }
+# Codecs that are compiled twice in themselves, beside deltapack; int4 and sdp4bit are made of what int4-hadamard is.
+VECTORISED = ("bf16", "fp16", "fp8", "int4-hadamard", "int8", "sign", "tah-quant")
 
 
 def compiler() -> list[str]:

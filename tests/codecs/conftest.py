@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from codec_building import NAMES, VARIANTS, build
+from codec_building import NAMES, VARIANTS, VECTORISED, build
 
 from collpress.codecs import Codec, zfp_library
 
@@ -17,7 +17,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("codecs")
     jobs = {name: (name, folder / "plain", list[str]()) for name in NAMES}
     jobs |= {f"deltapack-{variant}": ("deltapack", folder / variant, flags) for variant, flags in VARIANTS.items()}
-    jobs |= {f"{name}-portable": (name, folder / "portable", VARIANTS["portable"]) for name in ("int8", "bf16", "fp16")}
+    jobs |= {f"{name}-portable": (name, folder / "portable", VARIANTS["portable"]) for name in VECTORISED}
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(jobs, pool.map(lambda job: build(*job), jobs.values()), strict=True))
 

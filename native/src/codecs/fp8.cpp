@@ -110,9 +110,9 @@ class Fp8 {
         return e4m3_ ? decode<T, kE4m3>(reader, out, count) : decode<T, kE5m2>(reader, out, count);
     }
 
-    // A plain cast: half the distance of two neighbours just below the largest value. Scaled, which is exact, the largest
-    // value lies in the upper binades of the format: half the distance of neighbours is 2^-(mantissa+1) of a normal
-    // number at most, and far less of the largest value below those.
+    // A plain cast: half the distance of two neighbours just below the largest value. Scaled, which is exact, the
+    // largest value lies in the upper binades of the format: half the distance of neighbours is 2^-(mantissa+1) of a
+    // normal number at most, and far less of the largest value below those.
     double worst_error(double max_abs, double) const {
         const Format &format = e4m3_ ? kE4m3 : kE5m2;
         if (scales_) return std::ldexp(max_abs, -1 - format.mantissa);

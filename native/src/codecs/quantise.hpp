@@ -31,6 +31,32 @@ constexpr IntegerOf<T> kMagnitude = std::numeric_limits<IntegerOf<T>>::max(); //
 template <class T>
 constexpr T kShift = sizeof(T) == 4 ? T(12582912.0) : T(6755399441055744.0);
 
+// Infinite or NaN where one is. As integers, magnitudes have the same order, and infinities and NaN are the largest;
+// unlike floats they vectorise.
+template <class T>
+[[gnu::always_inline]] inline T largest_magnitude(const T *x, std::size_t size) {
+    IntegerOf<T> largest = 0;
+    for (std::size_t i = 0; i < size; ++i)
+        largest = std::max(largest, std::bit_cast<IntegerOf<T>>(x[i]) & kMagnitude<T>);
+    return std::bit_cast<T>(largest);
+}
+
+// The smallest and the largest of one value or more; NaN is beyond the infinity of its sign.
+template <class T>
+[[gnu::always_inline]] inline void extremes(const T *x, std::size_t size, T &low, T &high) {
+    const auto flipped = [](IntegerOf<T> word) __attribute__((always_inline)) { // to integers in order, and back
+        return word ^ ((word >> (8 * sizeof word - 1)) & kMagnitude<T>);
+    };
+    auto least = flipped(std::bit_cast<IntegerOf<T>>(x[0])), most = least;
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto word = flipped(std::bit_cast<IntegerOf<T>>(x[i]));
+        least = std::min(least, word);
+        most = std::max(most, word);
+    }
+    low = std::bit_cast<T>(flipped(least));
+    high = std::bit_cast<T>(flipped(most));
+}
+
 // What the quantisation of a message depends on.
 struct Grouping {
     std::size_t group = 128;
@@ -167,13 +193,9 @@ class Groups {
     template <class T>
     [[gnu::always_inline]] bool level(const T *x, std::size_t padded, std::size_t group, std::uint8_t *codes,
                                       T &scale) const {
-        // As integers, magnitudes have the same order, and infinities and NaN are the largest; unlike floats they
-        // vectorise.
-        IntegerOf<T> largest = 0;
-        for (std::size_t i = 0; i < padded; ++i)
-            largest = std::max(largest, std::bit_cast<IntegerOf<T>>(x[i]) & kMagnitude<T>);
-        scale = std::bit_cast<T>(largest) / kSymmetric;
-        if (largest != 0 && !harmless(scale, std::bit_cast<T>(largest))) return false;
+        const T largest = largest_magnitude(x, padded);
+        scale = largest / kSymmetric;
+        if (largest != 0 && !harmless(scale, largest)) return false;
         round(x, padded, T(0), largest != 0 ? 1 / scale : 0, T(-kSymmetric), T(kSymmetric), group, scale, codes);
         return true;
     }
@@ -181,21 +203,9 @@ class Groups {
     template <class T>
     [[gnu::always_inline]] bool lift(const T *x, std::size_t padded, std::size_t group, std::uint8_t *codes, T &scale,
                                      T &low) const {
-        const auto ordered = [](T value) __attribute__((always_inline)) { // integers in the order of the values
-            const auto word = std::bit_cast<IntegerOf<T>>(value);
-            return word ^ ((word >> (8 * sizeof word - 1)) & kMagnitude<T>);
-        };
-        auto least = ordered(x[0]), most = least;
-        for (std::size_t i = 0; i < padded; ++i) {
-            const auto word = ordered(x[i]);
-            least = std::min(least, word);
-            most = std::max(most, word);
-        }
-        const auto value = [](IntegerOf<T> word) {
-            return std::bit_cast<T>(word ^ ((word >> (8 * sizeof word - 1)) & kMagnitude<T>));
-        };
-        low = value(least);
-        const T high = value(most), largest = std::max(std::abs(low), std::abs(high));
+        T high = 0;
+        extremes(x, padded, low, high);
+        const T largest = std::max(std::abs(low), std::abs(high));
         if (!std::isfinite(low) || !std::isfinite(high)) return false;
         scale = (high - low) / kAsymmetric;
         if (high != low ? !harmless(scale, largest) : !harmless(std::numeric_limits<T>::min(), largest)) return false;
