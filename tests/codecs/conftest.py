@@ -1,8 +1,9 @@
-"""The codecs, compiled once a session."""
+"""The codecs, each compiled once a session, by whoever wants it first."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,30 @@ from codec_building import NAMES, VARIANTS, VECTORISED, build
 from collpress.codecs import Codec, zfp_library
 
 
+class Plugins(dict[str, Path]):
+    """Plugins by name; `deltapack-portable` and so on for the variants."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._jobs = {name: (name, folder / "plain", list[str]()) for name in NAMES}
+        self._jobs |= {f"deltapack-{name}": ("deltapack", folder / name, flags) for name, flags in VARIANTS.items()}
+        self._jobs |= {f"{name}-portable": (name, folder / "portable", VARIANTS["portable"]) for name in VECTORISED}
+
+    def __missing__(self, key: str) -> Path:
+        name, folder, flags = self._jobs[key]
+        folder.mkdir(parents=True, exist_ok=True)
+        plugin = folder / f"{name}.so"
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the session's other processes wait for it
+            self[key] = plugin if plugin.exists() else build(name, folder, flags)
+        return plugin
+
+
 @pytest.fixture(scope="session")
 def plugins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Plugins by name; `deltapack-portable` and so on for the variants."""
-    folder = tmp_path_factory.mktemp("codecs")
-    jobs = {name: (name, folder / "plain", list[str]()) for name in NAMES}
-    jobs |= {f"deltapack-{variant}": ("deltapack", folder / variant, flags) for variant, flags in VARIANTS.items()}
-    jobs |= {f"{name}-portable": (name, folder / "portable", VARIANTS["portable"]) for name in VECTORISED}
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(jobs, pool.map(lambda job: build(*job), jobs.values()), strict=True))
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base  # of all workers
+    return Plugins(shared / "codecs")
 
 
 @pytest.fixture(params=NAMES)

@@ -29,7 +29,7 @@ def built(plugins: dict[str, Path], tmp_path: Path) -> Path:
     """A checkout in which the codecs are built."""
     record = tmp_path / "results/native/local/build.json"
     record.parent.mkdir(parents=True)
-    entries = [{"name": name, "kind": "codec", "path": str(path)} for name, path in plugins.items() if name in NAMES]
+    entries = [{"name": name, "kind": "codec", "path": str(plugins[name])} for name in NAMES]
     entries.append({"name": "ring", "kind": "algorithm", "path": "ring.so"})
     record.write_text(json.dumps({"schema": 1, "platform": "local", "plugins": entries[::-1]}), encoding="utf-8")
     return tmp_path

@@ -226,10 +226,10 @@ class Groups {
         const std::uint32_t key =
             group_key(grouping_.key, group, std::bit_cast<std::make_unsigned_t<IntegerOf<T>>>(scale));
         for (std::size_t i = 0; i < padded; ++i) {
-            T y = (x[i] - low) * inverse;
+            T y = (x[i] - low) * inverse + noise<T>(key, i);
             y = y < last ? y : last;
             y = y > first ? y : first;
-            codes[i] = static_cast<std::uint8_t>(std::bit_cast<IntegerOf<T>>((y + noise<T>(key, i)) + kShift<T>));
+            codes[i] = static_cast<std::uint8_t>(std::bit_cast<IntegerOf<T>>(y + kShift<T>));
         }
     }
 
