@@ -42,7 +42,14 @@ def build(name: str, folder: Path, flags: list[str]) -> Path:
     plugin = folder / f"{name}.so"
     command = [*compiler(), "-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     command += ["-fvisibility=hidden"]
-    command += [*flags, f"-I{ROOT / 'native' / 'include'}", str(SOURCES / f"{name}.cpp"), "-o", f"{plugin}.part", "-ldl"]
+    command += [
+        *flags,
+        f"-I{ROOT / 'native' / 'include'}",
+        str(SOURCES / f"{name}.cpp"),
+        "-o",
+        f"{plugin}.part",
+        "-ldl",
+    ]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
     plugin.with_name(f"{plugin.name}.part").replace(plugin)

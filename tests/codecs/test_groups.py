@@ -210,6 +210,4 @@ def test_vector_and_portable_loops_draw_and_round_alike(plugins: dict[str, Path]
         setting = {"kind": kind, "rounding": "stochastic", "group": 100}
         plain, portable = Codec(plugins[name]), Codec(plugins[f"{name}-portable"])
         assert np.array_equal(stream_of(plain, values, **setting), stream_of(portable, values, **setting))
-        assert np.array_equal(
-            bits(round_trip(plain, values, **setting)), bits(round_trip(portable, values, **setting))
-        )
+        assert np.array_equal(bits(round_trip(plain, values, **setting)), bits(round_trip(portable, values, **setting)))
