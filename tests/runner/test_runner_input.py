@@ -14,6 +14,7 @@ from collpress.runner.command_line import read_command_line
 from collpress.runner.plan import PlanError, read_plan
 
 FILE = {"data": "file", "data_path": "x.bin", "data_elements": 12}
+COMPRESSED = {"algorithm": "compressed:ring", "plugin": "x.so", "codec": "zfp", "codec_plugin": "zfp.so"}
 BAD_POINTS: list[dict[str, Any]] = [
     {"collective": "allgater"},
     {"collective": "allreduce", "root": 1},
@@ -33,6 +34,8 @@ BAD_POINTS: list[dict[str, Any]] = [
     {"at_least": "0"},
     {"algorithm": "compressed:ring", "plugin": "x.so"},
     {"codec": "zfp"},
+    {"codec_parameters": "1"},
+    *({**COMPRESSED, "codec_parameters": text} for text in ("", " 1", "1  2", "1,2", "nan", "1e999")),
     {"bound": "rel", "bound_value": "1e-3"},
     {"bound_value": "1e-3"},
     {"dtype": "float80"},

@@ -14,7 +14,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 42> known_keys = {"key",
+constexpr std::array<std::string_view, 43> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 42> known_keys = {"key",
                                                          "tagged_plugin",
                                                          "codec",
                                                          "codec_plugin",
+                                                         "codec_parameters",
                                                          "bound",
                                                          "bound_value",
                                                          "dtype",
@@ -121,6 +122,23 @@ class Line {
             fail(key, "\"" + value + "\" is not a finite number above 0");
         }
         return number;
+    }
+
+    // Finite numbers, one space between two.
+    std::vector<double> numbers(std::string_view key) const {
+        const std::string &value = text(key);
+        std::vector<double> found;
+        const char *at = value.data();
+        const char *const end = at + value.size();
+        while (true) {
+            double number = 0;
+            const auto [stop, error] = std::from_chars(at, end, number);
+            if (error != std::errc() || !std::isfinite(number) || (stop != end && *stop != ' '))
+                fail(key, "\"" + value + "\" is not a list of finite numbers");
+            found.push_back(number);
+            if (stop == end) return found;
+            at = stop + 1;
+        }
     }
 
     std::string identity(std::string_view key) const {
@@ -231,9 +249,11 @@ void read_algorithm(const Line &line, PlanPoint &point) {
     if (point.origin == Origin::compressed) {
         point.codec = line.text("codec");
         point.codec_plugin = line.text("codec_plugin");
+        if (line.has("codec_parameters")) point.codec_parameters = line.numbers("codec_parameters");
     } else {
         line.forbid("codec", "only a compressed: algorithm has a codec");
         line.forbid("codec_plugin", "only a compressed: algorithm has a codec");
+        line.forbid("codec_parameters", "only a compressed: algorithm has a codec");
     }
 }
 

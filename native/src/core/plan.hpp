@@ -49,6 +49,7 @@ struct PlanPoint {
     std::string tagged_plugin; // empty: the source has no tags
     std::string codec;
     std::string codec_plugin;
+    std::vector<double> codec_parameters; // in the order in which the codec declares them
     Bound bound = Bound::none;
     double bound_value = 0;
     Dtype dtype = dtypes[0];

@@ -1,4 +1,5 @@
 #include "core/point.hpp"
+#include "core/codec_parameters.hpp"
 
 #include "collpress/clock.hpp"
 #include "core/operations.hpp"
@@ -213,10 +214,16 @@ class PointRun {
             };
             if ((codec->dtypes & COLLPRESS_DTYPE_BIT(point_.dtype.id)) == 0)
                 decline("does not support " + std::string(point_.dtype.name));
+            if (const std::size_t count = parameters_of(*codec).size(); count != point_.codec_parameters.size()) {
+                throw PointError(Status::failed, "codec " + point_.codec + " has " + std::to_string(count) +
+                                                     " parameters, the plan gives " +
+                                                     std::to_string(point_.codec_parameters.size()));
+            }
             if (codec->takes_bound != 0 && point_.bound == Bound::none) decline("needs an error bound");
             if (codec->takes_bound == 0 && point_.bound != Bound::none) decline("takes no error bound");
-            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id), 0, nullptr, 0, 0,
-                                          static_cast<std::uint32_t>(session_.rank)};
+            collpress_codec_config config{
+                static_cast<std::uint32_t>(point_.dtype.id), 0, point_.codec_parameters.data(), 0, 0,
+                static_cast<std::uint32_t>(session_.rank)};
             if (point_.bound != Bound::none) {
                 config.abs_bound = absolute_bound(range);
                 report_.abs_bound = config.abs_bound;

@@ -261,6 +261,8 @@ class _Sweep:
             factors["fanout"] = "default"
         factors |= idle(collective)
         codec = self.offer.codec(str(factors["codec"])) if self.offer else None
+        if codec is not None:
+            factors["codec"] = codec.setting(str(factors["codec"]))
         if factors["codec"] == "none" or (codec is not None and not codec.takes_bound):
             factors["error_bound"] = "none"
         if factors["dataset"] == "pattern":

@@ -24,9 +24,11 @@ from collpress.plan.machine import Machine, this_machine
 from collpress.plan.metrics import broken_metrics, refuse_other_plugins
 from collpress.plan.needs import datasets_needed
 from collpress.plan.offer import Dataset, Offer, library_algorithms, metrics_of, offer_from_json, plugins_of
+from collpress.plan.settings import refuse_unknown_settings
 from collpress.plan.variables import refuse_unknown_variables
 from collpress.provenance.namespaces import namespaces_lack
 from collpress.spec.campaign import Campaign
+from collpress.spec.codec_text import codec_name
 from collpress.spec.platform import Platform
 
 REGISTRY = Path("config/datasets.yaml")
@@ -62,6 +64,7 @@ def take_inventory(
     algorithms, codecs = plugins_of([build, own], libraries())
     library = library_algorithms(offers, platform.backends.mpi.controls)
     offer = Offer(tuple(library + algorithms), tuple(codecs), tuple(metrics_of([build, own])))
+    refuse_unknown_settings(campaign, offer)
     datasets = prepared_datasets(campaign, without)
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
     asked = {str(p.factors["knobs"]) for p in expansion.points}
@@ -141,7 +144,7 @@ def _with_what_is_missing(point: Point, without: Collection[str], broken: Mappin
     dataset = str(point.factors["dataset"])
     if point.unsupported is None and dataset in without:
         return replace(point, failed=f"the dataset {dataset} could not be had (results/logs/datasets/{dataset}.log)")
-    names = (str(point.factors["codec"]), str(point.factors["algorithm"]).partition(":")[2])
+    names = (codec_name(str(point.factors["codec"])), str(point.factors["algorithm"]).partition(":")[2])
     reason = next((broken[name] for name in names if name in broken), None)
     if point.unsupported is not None and reason is not None:
         return replace(point, unsupported=None, failed=reason)

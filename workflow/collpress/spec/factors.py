@@ -14,6 +14,7 @@ from typing import Any
 
 from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError, did_you_mean
+from collpress.spec.codec_text import PARAMETER_NAME, PARAMETER_VALUE, canonical_codec
 from collpress.spec.quantities import (
     INTEGER_PATTERN,
     LONGEST_RANGE,
@@ -51,6 +52,7 @@ BACKENDS = ("mpi", "mpi4py")
 LEAST_ALIGNMENT, LARGEST_ALIGNMENT = 64, 1 << 30
 NAME = r"[a-z0-9][a-z0-9_-]*"
 _GLOB_NAME = r"[a-z0-9_*?\[\]!-]+"
+_CODEC_SETTING = rf"{PARAMETER_NAME}\s*=\s*{PARAMETER_VALUE}\s*"
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,10 @@ def _algorithm(value: Any) -> str:
     return value
 
 
+def _codec(value: Any) -> str:
+    return canonical_codec(value, _GLOB_NAME)
+
+
 def _count(noun: str) -> Callable[[Any], int]:
     def parse(value: Any) -> int:
         number = parse_integer(value)
@@ -284,11 +290,12 @@ FACTORS: dict[str, Factor] = {
         ),
         Factor(
             "codec",
-            _named("codec", _GLOB_NAME, "a name such as zfp, a pattern such as *, or none"),
+            _codec,
             False,
             "none",
-            _text(_GLOB_NAME),
-            "the compressor of compressed: algorithms; dropped for the others",
+            _text(rf"\s*{_GLOB_NAME}\s*(?:\(\s*{_CODEC_SETTING}(?:,\s*{_CODEC_SETTING})*\))?\s*"),
+            "the compressor of compressed: algorithms, with settings where they are not as usual: int4(group=64); "
+            "dropped for the other algorithms",
         ),
         Factor(
             "error_bound",

@@ -19,6 +19,7 @@ from collpress.plan.inventory import REGISTRY, known_offer, registered_datasets
 from collpress.plan.machine import this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
+from collpress.plan.settings import refuse_unknown_settings
 from collpress.provenance.namespaces import namespaces_lack
 from collpress.spec import load_campaign, load_platform
 from collpress.wiring import figures_of
@@ -41,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     figures_of(campaign)
     places = Places(campaign.name, platform.name)
     offer = known_offer(places)
+    if offer is not None:
+        refuse_unknown_settings(campaign, offer)
     machine = this_machine()
     expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
     batches = count_batches(expansion, read_shards(places), platform, machine)
