@@ -58,7 +58,7 @@ class CodecContext:
             raise CollpressError(
                 f'codec "{codec.name}" needs an absolute error bound', allowed="a finite number above 0"
             )
-        values = values_of(codec.name, codec.parameters, setting.parameters)
+        values = codec.values(setting.parameters)
         config = library.ConfigStruct(
             library.DTYPES[self.dtype.name],
             abs_bound or 0.0,
@@ -178,6 +178,18 @@ class Codec:
         """A context for many calls with one dtype and bound, or a whole `setting`."""
         with CodecContext(self, dtype, setting or Setting(abs_bound)) as context:
             yield context
+
+    def values(self, given: Mapping[str, str | float]) -> list[float]:
+        """What a context is handed for each parameter, in their order; CollpressError for what cannot be."""
+        return values_of(self.name, self.parameters, given)
+
+    def given(self, handed: Mapping[str, float]) -> dict[str, str | float]:
+        """The inverse, by name: a choice's word for its place."""
+        choices = {p.name: p.choices for p in self.parameters}
+        return {
+            name: choices[name][int(v)] if choices.get(name) and 0 <= v < len(choices[name]) else v
+            for name, v in handed.items()
+        }
 
     def compress(self, array: Array, abs_bound: float | None = None) -> npt.NDArray[np.uint8]:
         """The stream of `array`'s values in C order; `abs_bound` is in the values' unit."""
