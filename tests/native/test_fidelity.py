@@ -34,14 +34,14 @@ class Measured:
         file |= {"message_bytes": 4 * COUNT, "metrics": self.paths(self.seen, *built_in)}
         relative = {"bound": "rel", "bound_value": "1e-3"}
         deltapack, int8 = (core.build / f"plugins/codecs/{name}.so" for name in ("deltapack", "int8"))
-        self.bounded = core.compressed("deltapack", deltapack, **file, **relative)
+        self.bounded = core.compressed("deltapack", deltapack, **file, **relative, row=100, plane=2500)
         self.largest = core.compressed("deltapack", deltapack, **file, **relative, op="max")
         self.int8 = core.compressed("int8", int8, **file)
         self.lossless = core.compressed("codec_copies", user / "codec_copies.so", **file)
         self.library = point(algorithm="library:default", **file)
         self.unasked = point(algorithm="library:default", **file | {"metrics": None})
         self.odd_values = core.compressed(
-            "codec_copies", user / "codec_copies.so", **file | {"data_path": folder / "odd.bin"}
+            "codec_copies", user / "codec_copies.so", **file | {"data_path": folder / "odd.bin", "row": 100}
         )
         double = {"data_path": folder / "double.bin", "dtype": "float64", "message_bytes": 8 * COUNT}
         self.float64 = core.reference("ring", **file | double)
@@ -81,6 +81,7 @@ def test_a_message_is_measured_against_itself_and_a_result_against_the_oracle(me
         assert (told["count"], told["pairs"], subject["left_out"]) == (COUNT, COUNT, 0)
         assert (told["minimum"], told["maximum"]) == (reference.min(), reference.max())
         assert told["bound"] == subject["bound"]
+        assert (told["row"], told["plane"]) == (100, 2500)
         assert 0 < subject["metrics"]["max_error"]["absolute"] <= subject["bound"]
         histogram = subject["metrics"]["error_histogram"]
         assert (sum(histogram.values()), histogram["below"], histogram["above"]) == (COUNT, 0, 0)
@@ -126,6 +127,8 @@ def test_values_that_nothing_can_be_expected_of_are_left_out(measured: Measured)
     assert fidelity["message"]["left_out"] == 1  # NaN
     assert fidelity["message"]["metrics"]["metric_in_c"]["maximum"] == np.float32(2e38)
     assert fidelity["result"]["left_out"] == 3  # NaN, an infinity, and a sum that may overflow
+    for subject in ("message", "result"):  # what is left no longer lies in rows
+        assert fidelity[subject]["metrics"]["metric_in_c"]["row"] == 0
     assert fidelity["result"]["metrics"]["metric_in_c"]["pairs"] == COUNT - 3
     assert fidelity["result"]["metrics"]["metric_in_c"]["maximum"] < 1e6
 

@@ -14,7 +14,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 42> known_keys = {"key",
+constexpr std::array<std::string_view, 44> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -45,6 +45,8 @@ constexpr std::array<std::string_view, 42> known_keys = {"key",
                                                          "data_unique_bytes",
                                                          "data_dtype",
                                                          "data_parts",
+                                                         "row",
+                                                         "plane",
                                                          "wrap",
                                                          "wrap_seed",
                                                          "wrap_amplitude",
@@ -275,11 +277,24 @@ void read_wrap(const Line &line, PlanPoint &point) {
     if (point.wrap_amplitude >= 1) line.fail("wrap_amplitude", "must be below 1");
 }
 
+void read_shape(const Line &line, PlanPoint &point) {
+    const std::size_t elements = point.data_elements / point.data_parts.value_or(1);
+    if (!line.has("row")) return line.forbid("plane", "needs a row");
+    point.row = line.integer("row");
+    if (point.row < 2 || elements % point.row != 0)
+        line.fail("row", "must be at least 2 and divide " + std::to_string(elements) + " elements");
+    if (!line.has("plane")) return;
+    point.plane = line.integer("plane");
+    if (point.plane <= point.row || point.plane % point.row != 0 || elements % point.plane != 0)
+        line.fail("plane", "must be several rows and divide " + std::to_string(elements) + " elements");
+}
+
 void read_data(const Line &line, PlanPoint &point) {
     point.from_file = line.word("data", {"pattern", "file"}) == 1;
     if (!point.from_file) {
         for (const std::string_view key : known_keys) {
-            if (key.starts_with("data_") || key.starts_with("wrap")) line.forbid(key, "only data=file has this");
+            if (key.starts_with("data_") || key.starts_with("wrap") || key == "row" || key == "plane")
+                line.forbid(key, "only data=file has this");
         }
         return;
     }
@@ -297,6 +312,7 @@ void read_data(const Line &line, PlanPoint &point) {
         if (*point.data_parts == 0 || point.data_elements % *point.data_parts != 0)
             line.fail("data_parts", "does not divide the " + std::to_string(point.data_elements) + " elements");
     }
+    read_shape(line, point);
     read_wrap(line, point);
 }
 

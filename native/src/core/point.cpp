@@ -500,9 +500,11 @@ class PointRun {
             if (!root()) return;
             const std::vector<AskedMetric> metrics = load_metrics();
             FidelityReport fidelity;
-            fidelity.result = measure_fidelity(metrics, exchange().result_elements(rank()),
-                                               result_pairs(*data_, point_.op, rank(), buffers_->recv()),
-                                               codec_bound_ + report_.check->result.rounding_bound);
+            fidelity.result =
+                measure_fidelity(metrics,
+                                 {exchange().result_elements(rank()),
+                                  codec_bound_ + report_.check->result.rounding_bound, point_.row, point_.plane},
+                                 result_pairs(*data_, point_.op, rank(), buffers_->recv()));
             if (codec_ != nullptr) fidelity.message = message_fidelity(metrics);
             report_.fidelity = std::move(fidelity);
         });
@@ -514,9 +516,9 @@ class PointRun {
             (*codec_)->decompress(codec_->get(), stream_.data(), stream_bytes_, decompressed.data(), contribution()));
         const DeclaredError declared(*codec_, report_.abs_bound.value_or(0));
         const double magnitude = value_range(*data_, rank()).magnitude();
-        return measure_fidelity(metrics, contribution(),
-                                message_pairs(buffers_->contribution(), decompressed.data(), point_.dtype.id),
-                                DeclaredError::worst_error(&declared, magnitude));
+        return measure_fidelity(
+            metrics, {contribution(), DeclaredError::worst_error(&declared, magnitude), point_.row, point_.plane},
+            message_pairs(buffers_->contribution(), decompressed.data(), point_.dtype.id));
     }
 
     // A metric that cannot be loaded costs nothing but its own values.

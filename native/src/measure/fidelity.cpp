@@ -96,10 +96,10 @@ class FinitePairs {
     }
 
     // A finite expected value counts for the range, whatever came out instead.
-    collpress_metric_config survey(double bound) {
+    collpress_metric_config survey(const Subject &subject, double bound) {
         double low = infinity;
         double high = -infinity;
-        collpress_metric_config config{0, unknown, unknown, bound};
+        collpress_metric_config config{0, unknown, unknown, bound, 0, 0};
         for (std::size_t first = 0; first < count_; first += fidelity_chunk) {
             const std::size_t length = next(first);
             config.count += length - not_finite(length);
@@ -116,6 +116,10 @@ class FinitePairs {
         if (low <= high) {
             config.minimum = low;
             config.maximum = high;
+        }
+        if (config.count == count_) {
+            config.row = subject.row;
+            config.plane = subject.plane;
         }
         return config;
     }
@@ -243,13 +247,13 @@ PairReader result_pairs(const DataSource &data, collpress_op op, std::size_t ran
     return typed_result_pairs(data, op, rank, static_cast<const float *>(recv));
 }
 
-SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, std::size_t count, const PairReader &read,
-                               double bound) {
+SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, const Subject &subject,
+                               const PairReader &read) {
     SubjectReport report;
-    report.bound = std::isfinite(bound) && bound >= 0 ? bound : unknown;
-    FinitePairs pairs(count, read);
-    const collpress_metric_config config = pairs.survey(report.bound);
-    report.left_out = count - config.count;
+    report.bound = std::isfinite(subject.bound) && subject.bound >= 0 ? subject.bound : unknown;
+    FinitePairs pairs(subject.count, read);
+    const collpress_metric_config config = pairs.survey(subject, report.bound);
+    report.left_out = subject.count - config.count;
     std::vector<std::unique_ptr<Running>> running;
     for (const AskedMetric &metric : metrics) running.push_back(std::make_unique<Running>(metric, config));
     pairs.each_chunk([&](const double *expected, const double *got, std::size_t length) {

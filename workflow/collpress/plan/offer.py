@@ -72,7 +72,8 @@ class Metric:
 class Dataset:
     """One dataset: `elements` values of `dtype` in the file `path`, little-endian; `unique_bytes` as in its sidecar.
 
-    `parts`: how many ranks have a part of their own in it, all of equal length; None where ranks send slices.
+    `parts`: how many ranks have a part of their own in it, all of equal length; None where ranks send slices. `row`,
+    `plane`: of the array that the file, or each part, is, as `fidelity.grain` says.
     """
 
     id: str
@@ -82,6 +83,8 @@ class Dataset:
     sha256: str
     unique_bytes: int
     parts: int | None = None
+    row: int = 0
+    plane: int = 0
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ KNOWN_KEYS = (
     "key", "id", "collective", "algorithm", "plugin", "tagged_plugin", "codec", "codec_plugin", "bound",
     "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call", "imbalance", "imbalance_seed",
     "segment_bytes", "fanout", "proof", "consistent_with", "sync", "cache", "alignment", "data", "data_path",
-    "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "wrap", "wrap_seed", "wrap_amplitude", "warmup",
-    "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented", "metrics", "backend",
+    "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "row", "plane", "wrap", "wrap_seed",
+    "wrap_amplitude", "warmup", "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented",
+    "metrics", "backend",
 )  # fmt: skip
 OPS = ("sum", "max", "min", "prod")
 ORIGINS = ("library", "reference", "compressed")
@@ -213,7 +214,7 @@ def _read_alignment(line: Line) -> int:
 def _read_data(line: Line, dtype: Dtype) -> FileData | None:
     if line.word("data", ("pattern", "file")) == "pattern":
         for key in KNOWN_KEYS:
-            if key.startswith(("data_", "wrap")):
+            if key.startswith(("data_", "wrap")) or key in {"row", "plane"}:
                 line.forbid(key, "only data=file has this")
         return None
     path, elements = line.text("data_path"), line.integer("data_elements")
@@ -225,8 +226,22 @@ def _read_data(line: Line, dtype: Dtype) -> FileData | None:
     parts = line.integer("data_parts") if line.has("data_parts") else None
     if parts is not None and (parts == 0 or elements % parts):
         line.fail("data_parts", f"does not divide the {elements} elements")
+    _check_shape(line, elements // (parts or 1))
     wrap, seed, amplitude = _read_wrap(line, dtype)
     return FileData(path, elements, unique_bytes, is_bfloat16, parts, wrap, seed, amplitude)
+
+
+def _check_shape(line: Line, elements: int) -> None:
+    """Of the array that the data are; nothing here depends on it."""
+    if not line.has("row"):
+        return line.forbid("plane", "needs a row")
+    row = line.integer("row")
+    if row < 2 or elements % row:
+        line.fail("row", f"must be at least 2 and divide {elements} elements")
+    plane = line.integer("plane", 0)
+    if line.has("plane") and (plane <= row or plane % row or elements % plane):
+        line.fail("plane", f"must be several rows and divide {elements} elements")
+    return None
 
 
 def _read_wrap(line: Line, dtype: Dtype) -> tuple[str, int, float]:
