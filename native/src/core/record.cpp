@@ -148,7 +148,12 @@ void write_check(Json &json, const std::optional<CheckReport> &check) {
 }
 
 void write_subject(Json &json, const SubjectReport &subject) {
-    json.begin_object().member("bound", subject.bound).member("left_out", subject.left_out);
+    json.begin_object().member("bound", subject.bound).key("bound_ok");
+    if (std::isnan(subject.bound))
+        json.null();
+    else
+        json.value(subject.beyond == 0);
+    json.member("left_out", subject.left_out);
     json.key("metrics").begin_object();
     for (const MetricReport &metric : subject.metrics) {
         json.key(metric.name).begin_object();

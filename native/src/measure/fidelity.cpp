@@ -96,13 +96,15 @@ class FinitePairs {
     }
 
     // A finite expected value counts for the range, whatever came out instead.
-    collpress_metric_config survey(const Subject &subject, double bound) {
+    // `beyond` counts those that are not within the bound; all of them where that is not known.
+    collpress_metric_config survey(const Subject &subject, double bound, std::uint64_t &beyond) {
         double low = infinity;
         double high = -infinity;
         collpress_metric_config config{0, unknown, unknown, bound, 0, 0};
         for (std::size_t first = 0; first < count_; first += fidelity_chunk) {
             const std::size_t length = next(first);
             config.count += length - not_finite(length);
+            beyond += beyond_bound(length, bound);
             const double *expected = expected_.data();
 #pragma omp simd reduction(min : low) reduction(max : high)
             for (std::size_t i = 0; i < length; ++i) {
@@ -143,6 +145,18 @@ class FinitePairs {
         for (std::size_t i = 0; i < length; ++i) {
             const double larger = std::fabs(expected[i]) <= largest ? std::fabs(got[i]) : infinity;
             found += larger <= largest ? 0.0 : 1.0;
+        }
+        return static_cast<std::size_t>(found);
+    }
+
+    std::size_t beyond_bound(std::size_t length, double bound) const {
+        const double *expected = expected_.data();
+        const double *got = got_.data();
+        double found = 0;
+#pragma omp simd reduction(+ : found)
+        for (std::size_t i = 0; i < length; ++i) {
+            const double error = std::fabs(expected[i]) <= largest ? std::fabs(got[i] - expected[i]) : 0;
+            found += error <= bound ? 0.0 : 1.0;
         }
         return static_cast<std::size_t>(found);
     }
@@ -252,7 +266,7 @@ SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, const Su
     SubjectReport report;
     report.bound = std::isfinite(subject.bound) && subject.bound >= 0 ? subject.bound : unknown;
     FinitePairs pairs(subject.count, read);
-    const collpress_metric_config config = pairs.survey(subject, report.bound);
+    const collpress_metric_config config = pairs.survey(subject, report.bound, report.beyond);
     report.left_out = subject.count - config.count;
     std::vector<std::unique_ptr<Running>> running;
     for (const AskedMetric &metric : metrics) running.push_back(std::make_unique<Running>(metric, config));

@@ -31,6 +31,7 @@ struct MetricReport {
 struct SubjectReport {
     double bound = std::numeric_limits<double>::quiet_NaN(); // what an error may be; NaN where that is unknown
     std::uint64_t left_out = 0;                              // pairs with a value that is not finite
+    std::uint64_t beyond = 0; // pairs of a finite expected value whose error is not within the bound, if that is known
     std::vector<MetricReport> metrics;
 };
 

@@ -10,7 +10,7 @@ from typing import Any
 from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError
 
-RESERVED = frozenset({"bound", "bytes", "error_bound"})
+RESERVED = frozenset({"bound", "bound_ok", "bytes", "error_bound"})
 """Names that no metric may have: variables of a cube are `message_<metric>` and `<metric>_value`, and so are others."""
 
 

@@ -218,10 +218,12 @@ class Subject(_Line):
     """What the metrics say of one message or one result of rank 0: metric -> value -> number.
 
     A number is `null` where it is undefined; `problems` then says why, by metric. `bound`: what an error may be, in
-    units of the data. `left_out`: pairs with a value that is not finite, which metrics do not see.
+    units of the data. `bound_ok`: whether every finite expected value came out within it; `null` where it is not known,
+    and in older records. `left_out`: pairs with a value that is not finite, which metrics do not see.
     """
 
     bound: Number | None
+    bound_ok: bool | None = None
     left_out: Count
     metrics: dict[str, dict[str, Number | None]]
     problems: dict[str, str]
