@@ -2,6 +2,7 @@
 
 #include "core/plugin.hpp"
 #include "core/suggestion.hpp"
+#include "measure/feedback.hpp"
 
 #include <bit>
 #include <charconv>
@@ -14,7 +15,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 44> known_keys = {"key",
+constexpr std::array<std::string_view, 45> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -39,6 +40,7 @@ constexpr std::array<std::string_view, 44> known_keys = {"key",
                                                          "sync",
                                                          "cache",
                                                          "alignment",
+                                                         "feedback",
                                                          "data",
                                                          "data_path",
                                                          "data_elements",
@@ -335,6 +337,16 @@ void read_metrics(const Line &line, PlanPoint &point) {
     }
 }
 
+void read_feedback(const Line &line, PlanPoint &point) {
+    if (!line.has("feedback")) return;
+    point.feedback = line.integer("feedback");
+    if (point.feedback == 0 || point.feedback > most_feedback_rounds)
+        line.fail("feedback", "must be from 1 to " + std::to_string(most_feedback_rounds));
+    const bool real = point.dtype.id == COLLPRESS_FLOAT32 || point.dtype.id == COLLPRESS_FLOAT64;
+    if (point.collective != Collective::allreduce || point.op != COLLPRESS_SUM || !real)
+        line.fail("feedback", "only the sums of an allreduce of float32 or float64 are fed back");
+}
+
 PlanPoint read_point(const Line &line) {
     PlanPoint point;
     point.key = line.identity("key");
@@ -349,6 +361,7 @@ PlanPoint read_point(const Line &line) {
     point.op = static_cast<collpress_op>(line.word("op", {op_names.begin(), op_names.end()}));
     point.message_bytes = line.integer("message_bytes");
     read_circumstances(line, point);
+    read_feedback(line, point);
     read_data(line, point);
     read_metrics(line, point);
     point.warmup = line.integer("warmup");

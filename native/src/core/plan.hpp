@@ -72,6 +72,7 @@ struct PlanPoint {
     double at_most_s = 0;
     double at_least_s = 0; // of measuring: half of it warming up
     std::size_t instrumented = 0;
+    std::size_t feedback = 0;                                 // rounds in which results become contributions
     std::vector<std::string> metrics;                         // paths of their plugins
     std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record
 

@@ -183,6 +183,30 @@ void write_fidelity(Json &json, const std::optional<FidelityReport> &fidelity) {
     json.end_object();
 }
 
+void write_feedback(Json &json, const std::optional<FeedbackReport> &feedback) {
+    json.key("feedback");
+    if (!feedback.has_value()) {
+        json.null();
+        return;
+    }
+    json.begin_object()
+        .member("asked", feedback->asked)
+        .member("done", feedback->done)
+        .member("compared", feedback->compared)
+        .member("value_range", feedback->value_range);
+    const auto column = [&](const char *name, auto FeedbackRound::*field) {
+        json.key(name).begin_array();
+        for (const FeedbackRound &round : feedback->rounds) json.value(round.*field);
+        json.end_array();
+    };
+    column("round", &FeedbackRound::round);
+    column("max_abs_error", &FeedbackRound::max_abs_error);
+    column("nrmse", &FeedbackRound::nrmse);
+    column("bias", &FeedbackRound::bias);
+    column("lost", &FeedbackRound::lost);
+    json.end_object();
+}
+
 void write_resources(Json &json, const std::optional<TimeReport> &time) {
     json.key("resources");
     if (!time.has_value()) {
@@ -288,6 +312,7 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     write_codec(json, report.codec);
     write_check(json, report.check);
     write_fidelity(json, report.fidelity);
+    write_feedback(json, report.feedback);
     write_resources(json, report.time);
     write_entry(json, "samples", report.samples);
     write_entry(json, "trace", report.trace);
