@@ -237,6 +237,35 @@ class Fidelity(_Line):
     result: Subject | None
 
 
+class Feedback(_Line):
+    """How errors grew while the results of an allreduce, over the number of ranks, were the next contributions.
+
+    Columns over the rounds that were kept, all ranks together: the largest absolute and the mean signed error against
+    the exact mean in float64, in units of the data, and the root mean square error over the range of that mean; `null`
+    where an element is no longer finite (`lost` counts them) or nothing can be compared. `done` is less than `asked`
+    where the time was up. `compared`: elements of each rank.
+    """
+
+    asked: Annotated[int, Field(ge=1)]
+    done: Annotated[int, Field(ge=1)]
+    compared: Count
+    value_range: Number | None
+    round: list[Annotated[int, Field(ge=1)]]
+    max_abs_error: list[Number | None]
+    nrmse: list[Number | None]
+    bias: list[Number | None]
+    lost: list[Count]
+
+    @model_validator(mode="after")
+    def _columns_agree(self) -> Self:
+        columns = (self.max_abs_error, self.nrmse, self.bias, self.lost)
+        if any(len(column) != len(self.round) for column in columns):
+            raise ValueError("the columns of feedback are not equally long")
+        if self.round != sorted(set(self.round)) or self.round[-1:] != [self.done]:
+            raise ValueError("the rounds of feedback do not rise to the last that was done")
+        return self
+
+
 class Resources(_Line):
     """What the point cost the operating system, over all ranks."""
 
@@ -292,6 +321,7 @@ class Record(_Line):
     codec: Codec | None = None
     check: Check | None = None
     fidelity: Fidelity | None = None
+    feedback: Feedback | None = None
     resources: Resources | None = None
     samples: Samples | None = None
     trace: Samples | None = None

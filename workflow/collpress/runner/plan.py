@@ -15,10 +15,10 @@ FIRST_LINE = "collpress-plan\t1"
 KNOWN_KEYS = (
     "key", "id", "collective", "algorithm", "plugin", "tagged_plugin", "codec", "codec_plugin", "bound",
     "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call", "imbalance", "imbalance_seed",
-    "segment_bytes", "fanout", "proof", "consistent_with", "sync", "cache", "alignment", "data", "data_path",
-    "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "row", "plane", "wrap", "wrap_seed",
-    "wrap_amplitude", "warmup", "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented",
-    "metrics", "backend",
+    "segment_bytes", "fanout", "proof", "consistent_with", "sync", "cache", "alignment", "feedback", "data",
+    "data_path", "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "row", "plane", "wrap",
+    "wrap_seed", "wrap_amplitude", "warmup", "min_iterations", "max_iterations", "precision", "at_most", "at_least",
+    "instrumented", "metrics", "backend",
 )  # fmt: skip
 OPS = ("sum", "max", "min", "prod")
 ORIGINS = ("library", "reference", "compressed")
@@ -65,6 +65,7 @@ class PlanPoint:
     """One line of the plan; what is asked for, whether or not this backend can do it.
 
     root, in_place, nonblocking, imbalance : of the call. settings : those of the library's that it asks to change.
+    feedback : rounds in which results become contributions.
     metrics : paths of plugins. entries : as written, less key and id, for the record.
     """
 
@@ -77,6 +78,7 @@ class PlanPoint:
     imbalance: str
     imbalance_seed: int
     settings: tuple[str, ...]
+    feedback: int
     sync: str
     cold: bool
     alignment: int
@@ -146,6 +148,7 @@ def _read_point(line: Line) -> PlanPoint:
         op=line.word("op", OPS),
         message_bytes=line.integer("message_bytes"),
         settings=_read_settings(line),
+        feedback=_read_feedback(line),
         sync=line.word("sync", SYNCS, "dissemination"),
         cold=line.word("cache", ("warm", "cold"), "warm") == "cold",
         alignment=_read_alignment(line),
@@ -202,6 +205,16 @@ def _read_settings(line: Line) -> tuple[str, ...]:
     if not 2 <= line.integer("fanout", 2) <= 1_000_000:
         line.fail("fanout", "must be from 2 to 1000000")
     return tuple(key for key in ("segment_bytes", "fanout") if line.has(key))
+
+
+def _read_feedback(line: Line) -> int:
+    rounds = line.integer("feedback", 0)
+    if line.has("feedback") and not 1 <= rounds <= 1_000_000:
+        line.fail("feedback", "must be from 1 to 1000000")
+    asked = (line.text("collective"), line.text("op")) == ("allreduce", "sum")
+    if rounds and not (asked and line.text("dtype") in {"float32", "float64"}):
+        line.fail("feedback", "only the sums of an allreduce of float32 or float64 are fed back")
+    return rounds
 
 
 def _read_alignment(line: Line) -> int:
