@@ -18,7 +18,7 @@ RECORD_KEYS = {
     "requested", "effective", "count", "message_bytes", "total_bytes", "unique_bytes", "warmup",
     "measuring_s", "n", "stop_reason",
     "time_s", "mean_over_ranks_s", "start_skew_s",
-    "late", "clock_residual_s", "noise", "phases_s", "overlap", "codec", "check", "fidelity",
+    "late", "clock_residual_s", "noise", "phases_s", "overlap", "codec", "check", "fidelity", "feedback",
     "resources", "samples", "trace",
 }  # fmt: skip
 

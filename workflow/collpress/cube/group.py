@@ -13,6 +13,7 @@ import xarray as xr
 from collpress.analysis.bandwidth import algbw, busbw, busbw_formula, operation_formula
 from collpress.analysis.statistics import coverage, median_over
 from collpress.cube.axes import Axes, axes_of, coordinates
+from collpress.cube.feedback import FedBack
 from collpress.cube.fidelity import fidelity, widest
 from collpress.cube.flags import KNOWN_BY, NOISY, STATUS, flag_attributes, safe_word, vocabulary
 from collpress.cube.measured import Measured, measured
@@ -34,13 +35,16 @@ def group(
 ) -> xr.Dataset:
     """The Dataset of one experiment, with CF attributes.
 
-    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `tagged_phase`, `phase` or
-    `<metric>_value` where a variable has them.
+    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `tagged_phase`, `phase`,
+    `round` or `<metric>_value` where a variable has them.
     NaN means that `status` is not ok, or what the variable's comment says; raises CollpressError for a cube that would
     explode.
     """
     tagged = Tagged(points, journals, launches)
-    deepest = max(launches * len(PHASES), len(tagged.names) * len(PHASES), widest(points, metrics))
+    fed_back = FedBack(points, journals, launches)
+    deepest = max(
+        launches * len(PHASES), len(tagged.names) * len(PHASES), widest(points, metrics), len(fed_back.rounds)
+    )
     axes = axes_of(experiment, [p.factors for p in points], launches=deepest)
     rows = measured(points, journals, launches)
     data = {
@@ -52,10 +56,10 @@ def group(
         **_phases(axes, rows),
     }
     faithful = fidelity(points, journals, launches, metrics, broken)
-    columns = {**faithful.columns, **tagged.columns()}
+    columns = {**faithful.columns, **tagged.columns(), **fed_back.columns()}
     data |= {n: _variable(axes, c.rows, c.empty, *c.dims, **c.attrs) for n, c in columns.items()}
     data |= faithful.texts
-    coords = {**coordinates(axes), **faithful.coords, **tagged.coords()}
+    coords = {**coordinates(axes), **faithful.coords, **tagged.coords(), **fed_back.coords()}
     coords["launch"] = xr.DataArray(
         np.arange(launches, dtype=np.int32),
         dims=["launch"],

@@ -13,6 +13,7 @@ from typing import Any
 from collpress.codecs.zfp import libraries
 from collpress.data.registry import Entry, load_registry
 from collpress.errors import CollpressError
+from collpress.fidelity import grain
 from collpress.files import write_json
 from collpress.layout import Places, build_record, dataset_file
 from collpress.plan.built import find_mpiexec, read_build
@@ -136,7 +137,10 @@ def registered_datasets() -> dict[str, Dataset]:
 def _registered(entry: Entry) -> Dataset:
     name = entry.public_id
     path = dataset_file(name).as_posix()
-    return Dataset(name, entry.dtype, entry.elements, path, entry.sha256 or "", entry.bytes, entry.parts)
+    row_and_plane = grain(entry.shape, entry.parts)
+    return Dataset(
+        name, entry.dtype, entry.elements, path, entry.sha256 or "", entry.bytes, entry.parts, *row_and_plane
+    )
 
 
 def _with_what_is_missing(point: Point, without: Collection[str], broken: Mapping[str, str]) -> Point:
@@ -178,6 +182,7 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
             sidecar["sha256"],
             int(sidecar["unique_bytes"]),
             sidecar.get("parts"),
+            *grain(sidecar.get("shape", ()), sidecar.get("parts")),
         )
     return found
 

@@ -12,7 +12,7 @@ from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError
 from collpress.spec.codec_text import codec_name, codec_settings, with_settings
 
-RESERVED = frozenset({"bound", "bytes", "error_bound"})
+RESERVED = frozenset({"bound", "bound_ok", "bytes", "error_bound"})
 """Names that no metric may have: variables of a cube are `message_<metric>` and `<metric>_value`, and so are others."""
 
 
@@ -91,7 +91,8 @@ class Metric:
 class Dataset:
     """One dataset: `elements` values of `dtype` in the file `path`, little-endian; `unique_bytes` as in its sidecar.
 
-    `parts`: how many ranks have a part of their own in it, all of equal length; None where ranks send slices.
+    `parts`: how many ranks have a part of their own in it, all of equal length; None where ranks send slices. `row`,
+    `plane`: of the array that the file, or each part, is, as `fidelity.grain` says.
     """
 
     id: str
@@ -101,6 +102,8 @@ class Dataset:
     sha256: str
     unique_bytes: int
     parts: int | None = None
+    row: int = 0
+    plane: int = 0
 
 
 @dataclass(frozen=True)

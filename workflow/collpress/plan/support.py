@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from collpress.collectives import LEAST_RANKS, ROOTED, UNEVEN
 from collpress.errors import did_you_mean
+from collpress.fidelity import FLOATS
 from collpress.plan import serving
 from collpress.plan.exchange import elements, largest_contribution, largest_result
 from collpress.plan.launch import cpu_ranks
@@ -49,10 +50,13 @@ def unsupported(
 
 
 def memory_per_rank(factors: Mapping[str, Value]) -> int:
-    """Bytes of buffers on one rank: send, receive, the instrumented pass's own receive, and the algorithm's scratch."""
+    """Bytes of buffers on one rank: send, receive, the instrumented pass's own receive, the algorithm's scratch, and
+    the reference that feedback needs.
+    """
     sent, got = largest_contribution(factors), largest_result(factors)
     scratch = max(sent, got) * (3 if str(factors["algorithm"]).startswith("compressed:") else 1)
-    return (sent + 2 * got + scratch) * DTYPES[str(factors["dtype"])]
+    reference = 8 * got if int(factors.get("feedback", 0)) else 0
+    return (sent + 2 * got + scratch) * DTYPES[str(factors["dtype"])] + reference
 
 
 def _beyond_limits(
@@ -101,6 +105,8 @@ def _against_backend(factors: Mapping[str, Value], platform: Platform) -> str | 
     ):
         if factors.get(name) == value:
             return f"mpi4py knows no {name} {value}: {why}"
+    if int(factors.get("feedback", 0)):
+        return "mpi4py feeds nothing back: the native core does"
     return None
 
 
@@ -119,10 +125,22 @@ def _senseless(factors: Mapping[str, Value]) -> str | None:
     segment, size = factors.get("segment_bytes", "default"), DTYPES[str(factors["dtype"])]
     if isinstance(segment, int) and segment % size:
         return f"a segment of {segment} bytes holds no whole number of {factors['dtype']} elements of {size} bytes"
+    if int(factors.get("feedback", 0)) and (reason := _against_feedback(factors)):
+        return reason
     if call == "nonblocking" and collective == "pingpong":
         return "pingpong has no nonblocking call"
     if call == "nonblocking" and not str(factors["algorithm"]).startswith("library:"):
         return f"{factors['algorithm']} has no nonblocking call: it runs inside the caller"
+    return None
+
+
+def _against_feedback(factors: Mapping[str, Value]) -> str | None:
+    if factors["collective"] != "allreduce":
+        return f"only the result of an allreduce can be fed back, not that of {factors['collective']}"
+    if factors["op"] != "sum":
+        return f"only sums are fed back, over the number of ranks; not {factors['op']}"
+    if factors["dtype"] not in FLOATS:
+        return f"only {' and '.join(FLOATS)} can be fed back, not {factors['dtype']}"
     return None
 
 

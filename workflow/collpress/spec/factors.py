@@ -49,6 +49,7 @@ IMBALANCES = ("none", "linear", "one-large", "random")
 SYNCS = ("dissemination", "barrier", "window", "none")
 CACHES = ("warm", "cold")
 BACKENDS = ("mpi", "mpi4py")
+MOST_FEEDBACK = 1_000_000
 LEAST_ALIGNMENT, LARGEST_ALIGNMENT = 64, 1 << 30
 NAME = r"[a-z0-9][a-z0-9_-]*"
 _GLOB_NAME = r"[a-z0-9_*?\[\]!-]+"
@@ -253,6 +254,13 @@ def _alignment(value: Any) -> int:
     return number
 
 
+def _feedback(value: Any) -> int:
+    number = parse_integer(value)
+    if not 0 <= number <= MOST_FEEDBACK:
+        raise CollpressError(f"{number} rounds are impossible", allowed=f"0 (none) to {MOST_FEEDBACK}")
+    return number
+
+
 def _text(pattern: str) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^(?:{pattern})$"}
 
@@ -434,6 +442,16 @@ FACTORS: dict[str, Factor] = {
             USUAL["knobs"],
             _text(_GLOB_NAME),
             "a set of the library's variables, by its name in the platform file; *: all that it has; or none",
+        ),
+        Factor(
+            "feedback",
+            _feedback,
+            True,
+            USUAL["feedback"],
+            _number(INTEGER_PATTERN, 0),
+            "rounds in which an allreduce's result, over the number of ranks, is every rank's next contribution, after "
+            "the timing: how errors grow; 0: none",
+            str,
         ),
     )
 }
