@@ -48,10 +48,10 @@ def test_what_is_missing_is_a_problem_with_its_fix(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_the_system_refuses_is_a_problem_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(rate: int | None) -> None:
+    def refused(kind: str, rate: int | None) -> None:
         raise CollpressError("two hosts cannot be made of this machine: no veth", fix="see docs/platforms.md")
 
-    monkeypatch.setattr(module, "host_pair", refused)
+    monkeypatch.setattr(module, "made_hosts", refused)
     [result] = hosts(two_hosts())
     assert (result.verdict, result.found, result.fix) == (
         "problem",

@@ -19,7 +19,7 @@ from collpress.plan.inventory import REGISTRY, known_offer, registered_datasets
 from collpress.plan.machine import this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
-from collpress.provenance.namespaces import namespaces_lack
+from collpress.provenance.namespaces import hosts_lack
 from collpress.spec import load_campaign, load_platform
 from collpress.wiring import figures_of
 
@@ -42,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
     places = Places(campaign.name, platform.name)
     offer = known_offer(places)
     machine = this_machine()
-    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
+    no_hosts = hosts_lack(platform.hosts.kind if platform.hosts else None)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, no_hosts)
     batches = count_batches(expansion, read_shards(places), platform, machine)
     registry = load_registry(REGISTRY)
     fetch = to_fetch((registry[name] for name in needed), RESULTS)
