@@ -93,7 +93,7 @@ def test_a_campaign_runs_across_two_hosts(project: dict[str, Any], tmp_path: Pat
     journal = (tmp_path / "batches/two/journal-1.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(journal[0])["hosts"] == names
     launch = json.loads((tmp_path / "batches/two/provenance-1.json").read_text(encoding="utf-8"))["launch"]
-    assert launch["hosts"] == {"kind": "namespaces", "names": names, "nodes": 2, "rate": None, "link": None}
+    assert launch["hosts"] == {"kind": "namespaces", "medium": MEDIA["namespaces"], "names": names, "nodes": 2, "rate": None, "link": None}
     assert not list(NAMESPACES.glob(f"collpress-{pid}-*"))
 
 
