@@ -67,7 +67,11 @@ def measured(points: Sequence[PlannedPoint], journals: Journals, launches: int) 
             noisy[row, launch] = ok and record.noisy
             for name, quantity in quantities.items():
                 # A point that is invalid for its link's sake shows nothing of how wrong a result was.
-                if (evident or not quantity.evidence) if ok else (quantity.evidence and record.status is Status.INVALID):
+                if (
+                    (evident or not quantity.evidence)
+                    if ok
+                    else (quantity.evidence and record.status is Status.INVALID)
+                ):
                     values[name][row, launch] = quantity.of(record)
         effective[row], known_by[row] = _effective([r for r in records.values() if r.status is Status.OK])
     return Measured(status, launch_status, reasons, iterations, noisy, values, effective, known_by)

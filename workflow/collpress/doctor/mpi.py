@@ -18,8 +18,8 @@ from collpress.doctor.installations import product, wrapper_says
 from collpress.doctor.programs import Answer, ask
 from collpress.doctor.result import Result, note, ok, problem, skipped
 from collpress.errors import CollpressError
-from collpress.execute.launcher import Launcher, session
 from collpress.execute.hosts import made_hosts
+from collpress.execute.launcher import Launcher, session
 from collpress.execute.toolchain import STANDARD, Toolchain, resolve_toolchain
 from collpress.plan.built import find_mpiexec, mpi_library
 from collpress.plan.launch import launch_of

@@ -39,7 +39,7 @@ class Launcher:
     processors.
     environment : the batch's own variables, on top of the few that are passed on.
     mpi : whose mpiexec it is, `openmpi` or `mpich`.
-    hosts : the two hosts that the ranks are spread over, or the one with a throttled loopback; None: all are on this one.
+    hosts : what was made for the ranks, two hosts or one with a throttled loopback; None: all are on this one.
     """
 
     mpiexec: Path

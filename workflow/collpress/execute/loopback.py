@@ -13,14 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from collpress.errors import CollpressError
-from collpress.execute.namespaces import bucket
+from collpress.execute.namespaces import MTU, bucket
 from collpress.execute.processes import dies_with_parent
 from collpress.provenance.namespaces import UNSHARE, loopback_lack
 
 NAME = "collpress-loopback"
 """What the host is called there, and so in every journal: it is no host of a network."""
 _READY = "ready"
-_HOLD = f"hostname {NAME} && ip link set lo up && tc qdisc replace dev lo root \"$@\" && echo {_READY} && read -r line"
+_HOLD = (
+    f'hostname {NAME} && ip link set lo mtu {MTU} up && tc qdisc replace dev lo root "$@" && echo {_READY} '
+    "&& read -r line"
+)
 
 
 @dataclass(frozen=True)

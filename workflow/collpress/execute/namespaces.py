@@ -24,8 +24,8 @@ from collpress.provenance.namespaces import INTERFACE, namespaces_lack
 NAMESPACES = Path("/run/netns")
 _NAME = re.compile(r"collpress-(\d+)-[ab]")
 _SUBNET, _ADDRESSES = "10.9.0.0/24", ("10.9.0.1", "10.9.0.2")
-_MTU = 9000
-"""With 1500, headers would take 5 % of a rate."""
+MTU = 9000
+"""With 1500, headers would take 5 % of a rate; with the 65536 of a loopback, a packet would not fit into the bucket."""
 _GUARD = 'read -r line; for name in "$@"; do ip netns delete "$name"; done'
 """What is read ends when this process does."""
 _AS_HOST = 'hostname "$1" && shift && exec "$@"'
@@ -144,7 +144,7 @@ def bucket(rate: int) -> tuple[str, ...]:
 def _raise_link(name: str, address: str, rate: int | None) -> None:
     _call("ip", "-n", name, "link", "set", "lo", "up")
     _call("ip", "-n", name, "address", "add", f"{address}/24", "dev", INTERFACE)
-    _call("ip", "-n", name, "link", "set", INTERFACE, "mtu", str(_MTU), "up")
+    _call("ip", "-n", name, "link", "set", INTERFACE, "mtu", str(MTU), "up")
     if rate is None:
         return
     # With other congestion controls a small bucket costs rate.

@@ -86,7 +86,7 @@ class Hosts(Strict):
         WithJsonSchema({"type": "string", "pattern": rf"^(?:none|{_RATE.pattern})$"}),
     ] = Field(
         default=None,
-        description="1 Gbit/s, or none (as fast as it goes): of the link in each direction, of a loopback in both together",
+        description="1 Gbit/s, or none: as fast as it goes; of a link in each direction, of a loopback in both at once",
     )
 
     def as_json(self) -> dict[str, Any]:
