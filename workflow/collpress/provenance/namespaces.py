@@ -16,7 +16,7 @@ PROGRAMS = {
     "hostname": "hostname",
 }
 """What is called, and the Debian package that holds it."""
-MEDIA = {"namespaces": "a link of its own rate in each direction", "loopback": "loopback, shared by both directions"}
+MEDIA = {"namespaces": "a link, its rate in each direction", "loopback": "loopback, shared by both directions"}
 """What ranks talk over, by the kind of hosts: an exchange over a shared loopback gets half of its rate."""
 UNSHARE = ("unshare", "--user", "--map-root-user", "--net", "--uts")
 """Namespaces that need no root: in them this process is root, and sees a loopback of its own."""
