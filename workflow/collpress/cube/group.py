@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from collpress.analysis.bandwidth import algbw, busbw, busbw_formula, operation_formula
+from collpress.analysis.bandwidth import algbw, busbw, busbw_formula, operation_formula, wire_bandwidth
+from collpress.analysis.payoff import ASSUMPTIONS, FORMULA, break_even_rates
 from collpress.analysis.statistics import coverage, median_over
 from collpress.cube.axes import Axes, axes_of, coordinates
 from collpress.cube.feedback import FedBack
@@ -285,6 +286,25 @@ def _add_bandwidths(dataset: xr.Dataset) -> None:
         units="byte s-1",
         formula=f"algbw * factor; factor for p ranks: {factors or 'none'}",
         comment="uncompressed bytes, also for operations that compress",
+        ancillary_variables="status",
+    )
+    dataset["effective_bandwidth"] = dataset["algbw"].assign_attrs(
+        long_name="effective bandwidth",
+        comment="uncompressed bytes of the operation, however few are sent: algbw by the name that CC-Bench uses",
+    )
+    dataset["wire_bandwidth"] = wire_bandwidth(time, dataset["wire_bytes"]).assign_attrs(
+        long_name="wire bandwidth of rank 0",
+        units="byte s-1",
+        formula="wire_bytes / latency_median",
+        comment="bytes that rank 0 really sends, compressed where a codec is; NaN without a codec",
+        ancillary_variables="status",
+    )
+    dataset["break_even_rate"] = break_even_rates(dataset).assign_attrs(
+        long_name="link rate of a rank below which the codec saves time",
+        units="byte s-1",
+        cell_methods="launch: median",
+        formula=FORMULA,
+        comment=f"{ASSUMPTIONS}; w_plain: with the codec none; 0 where no bytes are saved; NaN without a codec",
         ancillary_variables="status",
     )
     dataset["compression_ratio"] = (dataset["raw_bytes"] / dataset["compressed_bytes"]).assign_attrs(

@@ -90,7 +90,7 @@ def expand(
         `needs.datasets_needed` names. Points, exclusions and reasons name them by their ids, private ones thus not.
     offer : what the installation offers; None before the build: patterns of algorithms and codecs then stay patterns.
     memory_bytes, cpus : of a node, where known.
-    no_hosts : why this machine cannot be made two hosts; see `provenance.namespaces`.
+    no_hosts : why the hosts that the platform asks for cannot be made of this machine; see `provenance.namespaces`.
 
     Raises
     ------

@@ -27,7 +27,7 @@ from collpress.plan.needs import datasets_needed
 from collpress.plan.offer import Dataset, Offer, library_algorithms, metrics_of, offer_from_json, plugins_of
 from collpress.plan.settings import refuse_unknown_settings
 from collpress.plan.variables import refuse_unknown_variables
-from collpress.provenance.namespaces import namespaces_lack
+from collpress.provenance.namespaces import hosts_lack
 from collpress.spec.campaign import Campaign
 from collpress.spec.codec_text import codec_name
 from collpress.spec.platform import Platform
@@ -67,7 +67,8 @@ def take_inventory(
     offer = Offer(tuple(library + algorithms), tuple(codecs), tuple(metrics_of([build, own])))
     refuse_unknown_settings(campaign, offer)
     datasets = prepared_datasets(campaign, without)
-    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
+    no_hosts = hosts_lack(platform.hosts.kind if platform.hosts else None)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, no_hosts)
     asked = {str(p.factors["knobs"]) for p in expansion.points}
     refuse_unknown_variables(platform, str(build["mpi"]["wrapper"]), asked & platform.knobs.keys())
     broken = {str(b["name"]): f"the plugin cannot be used: {b['reason']}" for b in own.get("broken", ())}

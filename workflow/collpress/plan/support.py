@@ -9,10 +9,10 @@ from collpress.errors import did_you_mean
 from collpress.fidelity import FLOATS
 from collpress.plan import serving
 from collpress.plan.exchange import elements, largest_contribution, largest_result
-from collpress.plan.launch import cpu_ranks
+from collpress.plan.launch import cpu_ranks, is_loopback
 from collpress.plan.offer import Algorithm, Dataset, Offer
 from collpress.spec.factors import DTYPES, Value
-from collpress.spec.platform import Platform
+from collpress.spec.platform import Hosts, Platform
 from collpress.spec.quantities import format_size
 
 MOST_ELEMENTS = (1 << 31) - 1
@@ -39,14 +39,22 @@ def unsupported(
     offer : None before anything is built: then only limits and data are looked at.
     memory_bytes : memory of a node, where known; the platform's own limit goes first.
     cpus : hardware threads of a node that may be used, where known.
-    no_hosts : why this machine cannot be made two hosts, where the platform asks for that.
+    no_hosts : why the hosts that the platform asks for cannot be made of this machine.
     """
     reason = _beyond_limits(factors, platform, memory_bytes, cpus) or _against_backend(factors, platform)
-    if reason is None and platform.hosts is not None and int(factors["nodes"]) > 1:
-        reason = no_hosts
+    if reason is None and platform.hosts is not None:
+        reason = _beside_the_link(int(factors["nodes"]), platform, platform.hosts, no_hosts)
     if reason is None and offer is not None:
         reason = _not_offered(factors, offer)
     return reason or _against_dataset(factors, datasets)
+
+
+def _beside_the_link(nodes: int, platform: Platform, hosts: Hosts, no_hosts: str | None) -> str | None:
+    if nodes > 1 or is_loopback(platform):
+        return no_hosts
+    if hosts.rate is not None:
+        return "1 node: its ranks would talk through shared memory, not over the throttled link"
+    return None
 
 
 def memory_per_rank(factors: Mapping[str, Value]) -> int:

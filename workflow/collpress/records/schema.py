@@ -326,6 +326,16 @@ class Record(_Line):
     samples: Samples | None = None
     trace: Samples | None = None
 
+    @property
+    def refused(self) -> bool:
+        """Whether it is invalid before anything was measured, because the platform's link is not what it promises."""
+        return self.status is Status.INVALID and self.by == "supervisor"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the next run tries again."""
+        return self.status.retryable or self.refused
+
     @model_validator(mode="after")
     def _says_why_or_how_long(self) -> Self:
         if self.status is Status.OK and (self.time_s is None or not self.n):

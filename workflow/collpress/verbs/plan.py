@@ -20,7 +20,7 @@ from collpress.plan.machine import this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
 from collpress.plan.settings import refuse_unknown_settings
-from collpress.provenance.namespaces import namespaces_lack
+from collpress.provenance.namespaces import hosts_lack
 from collpress.spec import load_campaign, load_platform
 from collpress.wiring import figures_of
 
@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     if offer is not None:
         refuse_unknown_settings(campaign, offer)
     machine = this_machine()
-    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
+    no_hosts = hosts_lack(platform.hosts.kind if platform.hosts else None)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, no_hosts)
     batches = count_batches(expansion, read_shards(places), platform, machine)
     registry = load_registry(REGISTRY)
     fetch = to_fetch((registry[name] for name in needed), RESULTS)
