@@ -5,6 +5,7 @@
 //   promise
 #include "../../native/src/codecs/deltapack_format.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -60,6 +61,23 @@ bool within(const Bytes &a, const Bytes &b, double bound) {
     return true;
 }
 
+template <class T>
+double largest(const Bytes &values) { // of the finite ones
+    double most = 0;
+    for (std::size_t at = 0; at < values.size(); at += sizeof(T)) {
+        T x;
+        std::memcpy(&x, &values[at], sizeof x);
+        if (std::isfinite(x)) most = std::max(most, double(std::abs(x)));
+    }
+    return most;
+}
+
+std::string text(const std::vector<double> &parameters) {
+    std::string all;
+    for (const double value : parameters) all += " " + std::to_string(value);
+    return all;
+}
+
 // Makes the checksums right again, so that damage reaches what lies behind
 // them.
 void mend(Bytes &stream, std::size_t element_bytes) {
@@ -107,31 +125,66 @@ void damage(Random &random, Bytes &stream) {
     }
 }
 
+// Usual, or anything that is allowed.
+std::vector<double> parameters_of(Random &random, const collpress_codec &codec) {
+    std::vector<double> values;
+    const bool usual = below(random, 3) == 0;
+    for (std::uint32_t i = 0; codec.extras != nullptr && i < codec.extras->parameter_count; ++i) {
+        const collpress_codec_parameter &parameter = codec.extras->parameters[i];
+        const std::string choices = parameter.choices == nullptr ? "" : parameter.choices;
+        double value = parameter.usual;
+        if (!usual && !choices.empty())
+            value = double(below(random, 1 + std::size_t(std::count(choices.begin(), choices.end(), '|'))));
+        if (!usual && choices.empty())
+            value = below(random, 2) == 0 ? std::min(parameter.least + double(below(random, 300)), parameter.most)
+                                          : uniform(random, parameter.least, parameter.most);
+        values.push_back(parameter.whole != 0 ? std::floor(value) : value);
+    }
+    return values;
+}
+
 bool round_trip(Random &random, const collpress_codec &codec, const std::string &name) {
     const std::uint32_t dtype = below(random, 2) == 0 ? COLLPRESS_FLOAT32 : COLLPRESS_FLOAT64;
     const std::size_t count = below(random, 10) == 0 ? below(random, 140000) : below(random, 1200);
     const Bytes values =
         dtype == COLLPRESS_FLOAT32 ? values_of<float>(random, count) : values_of<double>(random, count);
-    const collpress_codec_config config{dtype, std::exp2(uniform(random, -80, 70)), nullptr, 0, 0, 0};
+    const std::vector<double> parameters = parameters_of(random, codec);
+    const collpress_codec_config config{
+        dtype, std::exp2(uniform(random, -80, 70)),         parameters.empty() ? nullptr : parameters.data(), 0,
+        0,     static_cast<std::uint32_t>(below(random, 3))};
     collpress_codec_result result;
     std::unique_ptr<void, void (*)(void *)> context(codec.create(&config, &result), codec.destroy);
     if (context == nullptr) return std::fprintf(stderr, "%s: create: %d\n", name.c_str(), result), false;
-    Bytes stream(codec.max_bytes(context.get(), count));
+    Bytes stream(codec.max_bytes(context.get(), count)), back(values.size());
     std::size_t used = 0;
+    const bool remembers = codec.extras != nullptr && codec.extras->begin != nullptr;
+    for (std::size_t calls = remembers ? below(random, 4) : 0; calls > 0; --calls) { // something to remember
+        codec.extras->begin(context.get());
+        if (calls == 1) break;
+        result = codec.compress(context.get(), values.data(), count, stream.data(), stream.size(), &used);
+        if (result == COLLPRESS_CODEC_OK)
+            result = codec.decompress(context.get(), stream.data(), used, back.data(), count);
+        if (result != COLLPRESS_CODEC_OK) return std::fprintf(stderr, "%s: before: %d\n", name.c_str(), result), false;
+    }
     result = codec.compress(context.get(), values.data(), count, stream.data(), stream.size(), &used);
     if (result != COLLPRESS_CODEC_OK || used > stream.size())
         return std::fprintf(stderr, "%s: compress: %d\n", name.c_str(), result), false;
     stream.resize(used);
     stream.shrink_to_fit();
-    Bytes small(below(random, used)), back(values.size());
+    Bytes small(below(random, used));
     std::size_t unused = 0;
-    if (codec.compress(context.get(), values.data(), count, small.data(), small.size(), &unused) == COLLPRESS_CODEC_OK)
+    result = codec.compress(context.get(), values.data(), count, small.data(), small.size(), &unused);
+    if (result == COLLPRESS_CODEC_OK && (!remembers || unused > small.size())) // what remembers may find less to say
         return std::fprintf(stderr, "%s: wrote %zu bytes into %zu\n", name.c_str(), unused, small.size()), false;
     result = codec.decompress(context.get(), stream.data(), stream.size(), back.data(), count);
     if (result != COLLPRESS_CODEC_OK) return std::fprintf(stderr, "%s: decompress: %d\n", name.c_str(), result), false;
-    if (codec.takes_bound != 0 && !(dtype == COLLPRESS_FLOAT32 ? within<float>(values, back, config.abs_bound)
-                                                               : within<double>(values, back, config.abs_bound)))
-        return std::fprintf(stderr, "%s: bound broken\n", name.c_str()), false;
+    const double bound = codec.takes_bound != 0
+                             ? config.abs_bound
+                             : codec.worst_error(context.get(), dtype == COLLPRESS_FLOAT32 ? largest<float>(values)
+                                                                                           : largest<double>(values));
+    if (std::isfinite(bound) &&
+        !(dtype == COLLPRESS_FLOAT32 ? within<float>(values, back, bound) : within<double>(values, back, bound)))
+        return std::fprintf(stderr, "%s: bound broken%s\n", name.c_str(), text(parameters).c_str()), false;
     for (int i = 0; i < 4; ++i) {
         Bytes broken = stream;
         damage(random, broken);
