@@ -23,6 +23,9 @@ CARDS = RESULTS / "cards"
 CAMPAIGNS = RESULTS / "campaigns"
 """A folder a campaign, in it one a platform."""
 
+FIGURES = RESULTS / "figures"
+"""Figures that are drawn over several cubes, where nobody names another folder."""
+
 BASELINES = RESULTS / "baselines"
 """What was kept of a campaign, to compare later ones with."""
 
@@ -54,6 +57,19 @@ def baseline_file(name: str) -> Path:
     """What is kept under a name; CollpressError for what is no name."""
     _require_name("baseline", name)
     return BASELINES / f"{name}.json"
+
+
+def cube_file(word: str) -> Path:
+    """The cube that `CAMPAIGN/PLATFORM` or `CAMPAIGN@PLATFORM` stands for, or the path of one.
+
+    CollpressError for anything else.
+    """
+    names = re.split("[/@]", word)
+    if word.endswith(".nc"):
+        return Path(word)
+    if len(names) != 2:
+        raise CollpressError(f'"{word}" names no cube', allowed="CAMPAIGN/PLATFORM, or the path of a cube.nc")
+    return Places(*names).cube
 
 
 def build_record(platform: str) -> Path:

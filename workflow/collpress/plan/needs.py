@@ -11,6 +11,7 @@ from collpress.data.registry import unknown_dataset
 from collpress.errors import CollpressError, did_you_mean
 from collpress.layout import ROOT
 from collpress.spec.campaign import Campaign
+from collpress.spec.codec_text import codec_name
 from collpress.spec.factors import Value, is_pattern
 from collpress.spec.mistakes import combined
 
@@ -60,7 +61,7 @@ def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / 
     metrics = own | {p.stem for p in native.glob("metrics/*.cpp")}
     errors = _unknown(campaign, "metric", metrics, ("metrics",), campaign.metrics)
     for field, values in asked_for(campaign, "codec"):
-        errors += _unknown(campaign, "codec", codecs, field, values)
+        errors += _unknown(campaign, "codec", codecs, field, [codec_name(str(v)) for v in values])
     for field, values in asked_for(campaign, "algorithm"):
         known = {f"{kind}:{stem}" for kind in ("reference", "compressed") for stem in own}
         for kind, folder in (("reference", "collectives"), ("compressed", "compressed")):
