@@ -1,8 +1,8 @@
 """Error growth: how the error of an allreduce develops where its result is fed back, round by round.
 
 A panel per data, message size and world, a line per algorithm, codec and bound: the root mean square error over the
-value range against the number of rounds, both logarithmic. A line that stays level belongs to a codec that maps its own
-output to itself.
+value range against the number of rounds, both logarithmic. A line that stays level belongs to a codec that rounds each
+value by itself, to numbers that it leaves alone the next time.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _block(panel: Panel, high: float, last_round: int) -> Block:
 def _draw_panel(axes: Axes, panel: Panel, last_round: int) -> None:
     values = [nrmse for line in panel.shown for _, nrmse in line.drawn]
     low, high = (floor(log10(min(values))), floor(log10(max(values))) + 1) if values else (-7, 0)
-    axes.set(xscale="log", yscale="log", xlim=(0.9, max(last_round, 2) * 1.1), ylim=(10.0**low, 10.0**high))
+    axes.set(xscale="log", yscale="log", xlim=(0.9, max(last_round, 2) * 1.1), ylim=(10.0**low / 1.4, 10.0**high * 1.4))
     decades = range(low, high + 1, max(1, (high - low + 5) // 6))
     axes.yaxis.set_major_locator(FixedLocator([10.0**d for d in decades]))
     axes.set_yticklabels([f"1e{d}" for d in decades])
@@ -241,11 +241,13 @@ def _table(panels: Sequence[Panel], names: Sequence[str]) -> Table:
 def _caption(cube: xr.DataTree, panels: Sequence[Panel]) -> str:
     found = [line for panel in panels for line in panel.lines]
     return (
-        "Growth of errors where the result of an allreduce, over the number of ranks, is every rank's next "
-        "contribution. Root mean square error over the value range, of all ranks' results together, against the exact "
-        "mean of what the ranks sent first, which every round would give without errors; both axes logarithmic, the "
-        "same rounds in every panel. A codec that maps its own output to itself stays level after the first round. "
-        "Relative bounds are of the first messages' value range in every round. Measured in a pass of its own, outside "
+        "Growth of errors where the result of an allreduce, over the number of ranks and moved by one element, is "
+        "every rank's next contribution, as if a flow carried the field one cell further each round. Root mean square "
+        "error over the value range, of all ranks' results together, against the exact mean of what the ranks sent "
+        "first, which every round would give without errors; both axes logarithmic, the same rounds in every panel. A "
+        "codec that rounds each value by itself, to numbers that it leaves alone the next time, stays level after the "
+        "first rounds. Lines that end early: the time was up. Relative bounds are of the first messages' value range "
+        "in every round. Measured in a pass of its own, outside "
         f"of all timing; all rounds are kept up to 64, and 8 for each doubling behind. n = "
         f"{sum(bool(line.drawn) for line in found)} of {len(found)} points that feed back are drawn, each the median "
         f"over {cube.attrs['launches']} launches of the same data; the codecs are deterministic, so that nothing is "
