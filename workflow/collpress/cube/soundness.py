@@ -52,6 +52,7 @@ class _Provenance(_Loose):
     git: dict[str, Any] | None = None
     datasets: dict[str, str] | None = None
     measure: dict[str, list[str]] | None = None
+    links: list[dict[str, Any]] | None = None
     last_record_utc: str | None = None
 
 
