@@ -10,6 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from required import skip_unless_required
+
+from collpress.codecs.outside import outside_library, outside_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "native" / "src" / "codecs"
@@ -19,6 +22,13 @@ VARIANTS = {
     "native": ["-O2", "-march=native"],  # may fuse multiply and add, if the sources let it
     "broken": ["-O1", "-DCOLLPRESS_PORTABLE=1", "-DCOLLPRESS_BROKEN_BOUND=1.1"],  # believes in 1.1 times the bound
 }
+
+
+def skip_without_library(name: str) -> None:
+    """End a test of a codec whose outside library is not there: COLLPRESS_REQUIRE names `zfp`, `blosc2`."""
+    library = outside_of(name)
+    if library is not None and outside_library(name) is None:
+        skip_unless_required(library.package.removesuffix("py"), f"the library of {library.package} is not installed")
 
 
 def compiler() -> list[str]:

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from codec_building import NAMES, VARIANTS, build
+from codec_building import NAMES, VARIANTS, build, skip_without_library
 
-from collpress.codecs import Codec, zfp_library
+from collpress.codecs import Codec
 
 
 @pytest.fixture(scope="session")
@@ -25,8 +25,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(params=NAMES)
 def codec(request: pytest.FixtureRequest, plugins: dict[str, Path]) -> Codec:
     """Each codec in turn."""
-    if request.param == "zfp" and zfp_library() is None:
-        pytest.skip("zfpy's library is not installed")
+    skip_without_library(request.param)
     return Codec(plugins[request.param])
 
 

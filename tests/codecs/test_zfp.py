@@ -11,15 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from codec_building import skip_without_library
 from codec_judgement import bits, power_law, violations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collpress.codecs import Codec, zfp_library
+from collpress.codecs import Codec, Setting
 
 Array = npt.NDArray[Any]
 
-pytestmark = pytest.mark.skipif(zfp_library() is None, reason="zfpy's library is not installed")
+
+@pytest.fixture(scope="module", autouse=True)
+def library() -> None:
+    skip_without_library("zfp")
 
 
 @pytest.fixture(scope="module")

@@ -79,22 +79,24 @@ class Setting:
 
 
 class CodecContext:
-    """A codec set up for one dtype and setting (`collpress_codec.create`); a context manager, for one thread."""
+    """A codec set up for one dtype and setting (`collpress_codec.create`); a context manager, for one thread.
+
+    Arrays are of that dtype; for "bfloat16", which NumPy has not, of uint16 with the values' bits.
+    """
 
     def __init__(self, codec: Codec, dtype: npt.DTypeLike, setting: Setting) -> None:
         abs_bound = setting.abs_bound
-        self.codec, self.dtype = codec, np.dtype(dtype)
-        if self.dtype.name not in codec.dtypes:
-            raise CollpressError(
-                f'codec "{codec.name}" does not take {self.dtype.name}', allowed=", ".join(codec.dtypes)
-            )
+        self.codec, self.dtype = codec, np.dtype("uint16" if dtype == "bfloat16" else dtype)
+        name = "bfloat16" if dtype == "bfloat16" else self.dtype.name
+        if name not in codec.dtypes:
+            raise CollpressError(f'codec "{codec.name}" does not take {name}', allowed=", ".join(codec.dtypes))
         if codec.takes_bound and (abs_bound is None or not 0 < abs_bound < float("inf")):
             raise CollpressError(
                 f'codec "{codec.name}" needs an absolute error bound', allowed="a finite number above 0"
             )
         values = codec.parameter_values(setting.parameters)
         config = library.ConfigStruct(
-            library.DTYPES[self.dtype.name],
+            library.DTYPES[name],
             abs_bound or 0.0,
             (ctypes.c_double * len(values))(*values) if values else None,
             setting.row,
