@@ -81,11 +81,12 @@ class Encoder {
     };
 
     static void push(std::uint32_t &state, const Entry &entry, unsigned char *&to) {
-        const bool full = state >= entry.frequency << (32 - kScaleBits);
+        // Without branches, which would be mispredicted: `full` is 0 or 1, and only then counts what is written.
+        const std::uint32_t full = state >= entry.frequency << (32 - kScaleBits) ? 1 : 0;
         const auto word = static_cast<std::uint16_t>(state);
-        std::memcpy(to - sizeof word, &word, sizeof word); // there is room for one: it only counts if `full`
-        to -= full ? sizeof word : 0;
-        const std::uint32_t x = full ? state >> 16 : state;
+        std::memcpy(to - sizeof word, &word, sizeof word);
+        to -= sizeof word * full;
+        const std::uint32_t x = state >> 16 * full;
         const auto quotient = static_cast<std::uint32_t>(x * entry.reciprocal >> kShift);
         state = (quotient << kScaleBits) + (x - quotient * entry.frequency) + entry.start;
     }
@@ -123,9 +124,9 @@ class Decoder {
                 symbols[i + lane] = pop(x);
                 std::uint16_t word;
                 std::memcpy(&word, from, sizeof word);
-                const bool low = x < kLow;
-                from += low ? sizeof word : 0;
-                states[lane] = low ? x << 16 | word : x;
+                const std::uint32_t low = x < kLow ? 1 : 0; // no branch, which would be mispredicted
+                from += sizeof word * low;
+                states[lane] = x << 16 * low | (word & -low);
             }
         for (; i < n; ++i) {
             std::uint32_t &x = states[i % kLanes];
