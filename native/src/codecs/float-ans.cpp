@@ -161,7 +161,7 @@ void split(Context &context, const unsigned char *in, std::size_t n, unsigned ch
         const auto low = static_cast<Low>(rest);
         std::memcpy(out + i * sizeof low, &low, sizeof low);
         if constexpr (F::kHasHigh) {
-            const auto bits = static_cast<typename F::High>(rest >> F::kHighAt);
+            const auto bits = static_cast<F::High>(rest >> F::kHighAt);
             std::memcpy(high + i * sizeof bits, &bits, sizeof bits);
         }
     }

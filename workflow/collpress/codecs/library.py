@@ -6,8 +6,8 @@ import ctypes
 import os
 from pathlib import Path
 
-from collpress.codecs.plugin import load_plugin
 from collpress.codecs.outside import codec_environment
+from collpress.codecs.plugin import load_plugin
 
 DTYPES = {
     "float32": 0,

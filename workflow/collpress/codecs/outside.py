@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,23 +17,27 @@ class Outside:
     """The library that some codecs load.
 
     codecs : their names; package : the module of the wheel that carries the library; pattern : where, relative to the
-    folder of the module's file; variable : the environment variable that names the file; what the user has set stays.
+    folder of the module's file; name : the file in the `lib` of a conda environment; variable : the environment
+    variable that names the file; what the user has set stays.
     """
 
     codecs: tuple[str, ...]
     package: str
     pattern: str
+    name: str
     variable: str
 
     def path(self) -> Path | None:
-        """The file that the codecs will load: what the variable says, else the wheel's; None where there is neither.
+        """The file that the codecs will load: what the variable says, else the wheel's, else that of the environment.
 
-        Found without importing the package. A variable that is set and empty leaves the search to the loader.
+        None where there is none of them, or the variable is set and empty: then the loader looks for one of the
+        system's. The package is not imported.
         """
         given = os.environ.get(self.variable)
         if given is not None:
             return Path(given) if given else None
-        return _bundled(self.package, self.pattern)
+        beside = Path(sys.prefix) / "lib" / self.name
+        return _bundled(self.package, self.pattern) or (beside if beside.is_file() else None)
 
 
 @cache
@@ -48,10 +53,10 @@ def _bundled(package: str, pattern: str) -> Path | None:
 # functions of Zstandard and LZ4 as well.
 _BLOSC2 = "lib/libblosc2.so*"
 LIBRARIES = (
-    Outside(("zfp", "zfp-rate"), "zfpy", "zfpy.libs/libzfp*.so*", "COLLPRESS_ZFP_LIBRARY"),
-    Outside(("blosc2-shuffle",), "blosc2", _BLOSC2, "COLLPRESS_BLOSC2_LIBRARY"),
-    Outside(("zstd",), "blosc2", _BLOSC2, "COLLPRESS_ZSTD_LIBRARY"),
-    Outside(("lz4",), "blosc2", _BLOSC2, "COLLPRESS_LZ4_LIBRARY"),
+    Outside(("zfp", "zfp-rate"), "zfpy", "zfpy.libs/libzfp*.so*", "libzfp.so", "COLLPRESS_ZFP_LIBRARY"),
+    Outside(("blosc2-shuffle",), "blosc2", _BLOSC2, "libblosc2.so", "COLLPRESS_BLOSC2_LIBRARY"),
+    Outside(("zstd",), "blosc2", _BLOSC2, "libzstd.so", "COLLPRESS_ZSTD_LIBRARY"),
+    Outside(("lz4",), "blosc2", _BLOSC2, "liblz4.so", "COLLPRESS_LZ4_LIBRARY"),
 )
 
 
@@ -80,7 +85,7 @@ def missing_library(codec: str) -> str | None:
         return f"{library.variable} names {given}, which is no file"
     return (
         f"the library of the package {library.package} was not found (fix: remove .venv and call ./run, which installs "
-        f"envs/default.txt; or name a library: {library.variable}=/path/to/it); one of the system's is used if there is one"
+        f"envs/default.txt; or name a library: {library.variable}=/path/to/it); one of the system's may do"
     )
 
 
