@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collpress.codecs import library
+from collpress.codecs.outside import missing_library
 from collpress.errors import CollpressError, did_you_mean
 
 Array = npt.NDArray[Any]
@@ -106,6 +107,9 @@ class CodecContext:
         result = ctypes.c_int(0)
         self._context: int | None = codec.interface.create(ctypes.byref(config), ctypes.byref(result))
         if self._context is None:
+            missing = missing_library(codec.name) if result.value == 1 else None
+            if missing is not None:
+                raise CollpressError(f'codec "{codec.name}": its library is missing: {missing}', where=str(codec.path))
             self._check(result.value or 5)
 
     def __enter__(self) -> CodecContext:
