@@ -1,11 +1,12 @@
-"""Speed and fidelity of every built codec on one core, beside memcpy and zfp in the same run.
+"""Speed and fidelity of every built codec on one core, beside memcpy, zfp and SZ3 in the same run.
 
 ./run bench codecs [--json] [--megabytes N]
 
 Speeds (GB/s of uncompressed values) are medians of the repetitions, in which memcpy, compression and decompression
 take turns; ratios and errors are exact. `max_error_over_bound` and `bias_over_bound` (mean of x' − x) are against the
 bound that was asked for, or, for codecs without one, against what the codec states for these values. PSNR is against
-the value range.
+the value range. Codecs are told the shape of the fields. SZ3 is there where pysz is installed (envs/sz3.txt): the
+one of its two modes that makes less, with its speeds.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collpress.codecs import Codec, CodecContext
+from collpress.codecs import Codec, CodecContext, Setting, sz3
 from collpress.codecs.catalog import built_codecs
+from collpress.codecs.outside import missing_library
 from collpress.data.generate import generate
 from collpress.errors import CollpressError
 from collpress.layout import ROOT, dataset_file
 
 Values = npt.NDArray[Any]
+Shape = tuple[int, ...]
 BOUNDS = (1e-2, 1e-3, 1e-4)
 OURS = "deltapack"
 FIELD = "synthetic/power-law"
@@ -92,11 +95,12 @@ def timed(function: Any, *arguments: Any) -> tuple[float, Any]:
 
 def repetitions(codec: Codec, wanted: int) -> int:
     """zfp takes a hundred times as long as a copy; two repetitions tell enough."""
-    return min(wanted, 2) if codec.name == "zfp" else wanted
+    return min(wanted, 2) if codec.name.startswith("zfp") else wanted
 
 
-def measure(dataset: str, values: Values, codecs: list[Codec], wanted: int) -> list[dict[str, Any]]:
+def measure(dataset: str, values: Values, shape: Shape, codecs: list[Codec], wanted: int) -> list[dict[str, Any]]:
     """Rows for one dataset; `wanted` 0: no speeds."""
+    row_and_plane = {"row": shape[-1] if len(shape) > 1 else 0, "plane": math.prod(shape[-2:]) if len(shape) > 2 else 0}
     value_range = float(values.max()) - float(values.min())
     largest = float(np.abs(values).max())
     back = page_aligned(values.size, values.dtype)
@@ -104,7 +108,8 @@ def measure(dataset: str, values: Values, codecs: list[Codec], wanted: int) -> l
     copies: list[float] = []
     for codec in codecs:
         for bound in BOUNDS if codec.takes_bound else (None,):
-            with codec.context(values.dtype, None if bound is None else bound * value_range) as context:
+            setting = Setting(None if bound is None else bound * value_range, **row_and_plane)
+            with codec.context(values.dtype, setting=setting) as context:
                 case = Case(codec, bound, context, page_aligned(context.max_bytes(values.size), np.uint8))
                 for _ in range(max(1, repetitions(codec, wanted))):
                     copies.append(timed(ctypes.memmove, back.ctypes.data, values.ctypes.data, values.nbytes)[0])
@@ -112,12 +117,33 @@ def measure(dataset: str, values: Values, codecs: list[Codec], wanted: int) -> l
                     case.compress_s.append(seconds)
                     case.decompress_s.append(timed(context.decompress_into, case.stream[: case.used], back)[0])
                 rows.append(row(dataset, values, case, back, value_range, context.worst_error(largest), wanted > 0))
+    if sz3.installed():
+        rows += [sz3_row(dataset, values.reshape(shape), bound, value_range, wanted > 0) for bound in BOUNDS]
     if wanted > 0:
         speed = values.nbytes / statistics.median(copies) / 1e9
         memcpy = {"dataset": dataset, "codec": "memcpy", "bound": None, "ratio": 1.0, "max_error_over_bound": None}
         memcpy |= {"compress_gb_s": speed, "decompress_gb_s": speed, "bias_over_bound": None, "psnr_db": None}
         rows.insert(0, memcpy)
     return rows
+
+
+def sz3_row(dataset: str, values: Values, bound: float, value_range: float, timings: bool) -> dict[str, Any]:
+    """SZ3 once in each of its modes, and the row of the one that makes less."""
+    found = []
+    for mode in sz3.MODES:
+        compress_s, stream = timed(sz3.compress, values, bound * value_range, mode)
+        decompress_s, back = timed(sz3.decompress, stream, values.shape, values.dtype)
+        found.append((stream.size, compress_s, decompress_s, back))
+    size, compress_s, decompress_s, back = min(found, key=lambda one: int(one[0]))
+    return {
+        "dataset": dataset,
+        "codec": "sz3",
+        "bound": f"rel {_power(bound)}",
+        "compress_gb_s": values.nbytes / compress_s / 1e9 if timings else None,
+        "decompress_gb_s": values.nbytes / decompress_s / 1e9 if timings else None,
+        "ratio": values.nbytes / size,
+        **fidelity(values.ravel(), back.ravel(), value_range, bound * value_range),
+    }
 
 
 def row(
@@ -160,19 +186,20 @@ def summarise(rows: list[dict[str, Any]]) -> dict[str, float | None]:
     }
 
 
-def datasets(megabytes: int) -> list[tuple[str, Values]]:
+def datasets(megabytes: int) -> list[tuple[str, Values, Shape]]:
     """The measured field and, for ratios and errors only, heavy tails and whatever real data are prepared."""
     side = round((megabytes * 2**20 / 4) ** (1 / 3))
     cube = (side, side, side)
-    made: list[tuple[str, Values]] = []
+    made: list[tuple[str, Values, Shape]] = []
     for name in ("power-law", "student-t"):
         values = page_aligned(side**3, np.float32)
         values[:] = generate(name, 1, cube).reshape(-1)
-        made.append((f"synthetic/{name}", values))
+        made.append((f"synthetic/{name}", values, cube))
     for name in PREPARED:
         path = ROOT / dataset_file(name)
         if path.exists():
-            made.append((name, np.fromfile(path, dtype=np.float32)))
+            shape = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["shape"]
+            made.append((name, np.fromfile(path, dtype=np.float32), tuple(shape)))
     return made
 
 
@@ -180,10 +207,10 @@ def table(rows: list[dict[str, Any]]) -> str:
     def number(value: float | None, width: int, digits: int) -> str:
         return f"{'-' if value is None else f'{value:.{digits}f}':>{width}}"
 
-    head = f"{'dataset':<22}{'codec':<11}{'bound':<10}{'comp':>7}{'decomp':>8}{'ratio':>8}{'err/bound':>11}"
+    head = f"{'dataset':<22}{'codec':<15}{'bound':<10}{'comp':>7}{'decomp':>8}{'ratio':>8}{'err/bound':>11}"
     lines = [f"{head}{'bias':>10}{'PSNR':>8}"]
     lines += [
-        f"{r['dataset']:<22}{r['codec']:<11}{r['bound'] or '-':<10}"
+        f"{r['dataset']:<22}{r['codec']:<15}{r['bound'] or '-':<10}"
         + number(r["compress_gb_s"], 7, 2)
         + number(r["decompress_gb_s"], 8, 2)
         + number(r["ratio"], 8, 2)
@@ -206,11 +233,22 @@ def main() -> int:
     except CollpressError as error:
         print(f"bench codecs: {error}", file=sys.stderr)
         return error.exit_code
+    usable, missing = [], {}
+    for codec in codecs:
+        try:
+            with codec.context(codec.dtypes[0], 1.0):
+                usable.append(codec)
+        except CollpressError as error:
+            missing[codec.name] = missing_library(codec.name) or str(error)
+    if not sz3.installed():
+        missing["sz3"] = f"pysz is not installed (fix: {sz3.HOW_TO_GET})"
+    for name, why in missing.items():
+        print(f"bench codecs: {name} is left out: {why}", file=sys.stderr)
     core = pin()
     rows: list[dict[str, Any]] = []
-    for name, values in datasets(args.megabytes):
-        applicable = [codec for codec in codecs if values.dtype.name in codec.dtypes]
-        rows += measure(name, values, applicable, args.repetitions if name == FIELD else 0)
+    for name, values, shape in datasets(args.megabytes):
+        applicable = [codec for codec in usable if values.dtype.name in codec.dtypes]
+        rows += measure(name, values, shape, applicable, args.repetitions if name == FIELD else 0)
     machine = {"host": platform.node(), "architecture": platform.machine(), "core": core, "numpy": np.__version__}
     if args.json:
         print(json.dumps({"machine": machine, "rows": rows, "summary": summarise(rows)}, indent=1))

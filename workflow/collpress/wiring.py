@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from collpress.cards.sources import card_sources
-from collpress.codecs.zfp import libraries
+from collpress.codecs.outside import libraries
 from collpress.data import sidecar
 from collpress.data.access import DATA_ROOTS
 from collpress.data.registry import Entry, find, load_registry

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from collpress.codecs.zfp import codec_environment
+from collpress.codecs.outside import codec_environment
 from collpress.errors import CollpressError
 from collpress.execute.binding import binding_options
 from collpress.execute.hosts import Made
