@@ -1,26 +1,25 @@
 // szx: the algorithm of SZx (Yu et al., "Ultrafast Error-bounded Lossy Compression for Scientific Datasets", HPDC 2022,
-// arXiv 2201.13020, sections 4 and 5): blocks in one dimension that are either constant within the bound or the leading
-// bits of floating-point differences, of which the bytes that differ from the value before are kept. Additions and
-// operations on bits only. A baseline: the format is our own and no faster than it has to be, without vector kernels.
+// arXiv 2201.13020): blocks in one dimension, each either constant within the bound or the leading bits of
+// floating-point differences, of which the bytes that differ from the value before are kept. Additions and operations
+// on bits only. It is here as a baseline: own code, own format, no vector kernels.
 //
 //   stream  = StreamHeader, StateHeader, one bit a block (1: constant), then the blocks
 //   block   = constant: the median, a float (double)
 //             else: width, a byte; 255: the values as they are; otherwise
 //             the median, a code of 2 bits for each value, four in a byte, and the bytes that are left of the values
 //
-// A block's median is μ = (max + min) / 2 and its radius r = max |x − μ|; it is constant where r ≤ bound. Otherwise the
-// leading `width` bits of x − μ are kept: sign, exponent, and as many bits of the mantissa as the exponent of r exceeds
-// that of the bound (equation 5). They are shifted right so that they end with a byte, and the code says how many of
-// their leading bytes, at most 3, are those of the value before.
+// A block's median is μ = (max + min) / 2 and its radius r = max |x − μ|; it is constant where r is within the bound.
+// Otherwise the leading `width` bits of x − μ are kept: sign, exponent, and as many bits of the mantissa as the
+// exponent of r exceeds that of the bound. They are shifted right so that they end with a byte, and the code says how
+// many of their leading bytes, at most 3, are those of the value before.
 //
 // Unlike the published program:
-//   - every value is decoded while it is encoded, by the decoder's arithmetic; where rounding would break the bound a
-//   block
-//     gets one more bit, else it is kept as it is, as blocks with NaN or infinities are: the stream of n bytes of
-//     values never exceeds them by more than a byte and a bit for each block and two headers;
-//   - the bytes of a value lie together behind all codes of its block, lowest first; the block's width is a byte before
-//     it, not in a table;
-//   - block sizes above 255 work; sizes are checked before anything is read; there is no global state.
+//   - every value is decoded while it is encoded, by the decoder's arithmetic; a block in which rounding would break
+//     the bound gets one more bit, or else is kept as it is, as blocks with NaN or infinities are;
+//   - blocks that would not become smaller are kept as they are, so that a stream never exceeds its values by more than
+//     two headers and a byte and a bit for each block;
+//   - the bytes of a block's values lie behind all of its codes, lowest first; its width is a byte before it;
+//   - block sizes above 255 work, sizes are checked before anything is read, and there is no global state.
 #include "parameters.hpp"
 #include "stream.hpp"
 

@@ -4,9 +4,8 @@
 //
 //   - One bit and an exponent of 8 (float64: 11) bits come first, then bit planes of all coefficients, highest first.
 //   - P planes need at most n P bits of coefficients, and n + P for finding which ones have become significant.
-//   - With the leading P of a block's planes, errors are below 2^(e − P + 2 (d + 1)) where |x| < 2^e: this is the rule
-//   by
-//     which zfp's fixed-accuracy mode keeps its tolerance.
+//   - With the leading P of a block's planes, errors are below 2^(e − P + 2 (d + 1)) where |x| < 2^e: this is the
+//     rule by which zfp's fixed-accuracy mode keeps its tolerance.
 //
 // So P = ⌊(rate · n − 9 − n) / (n + 1)⌋ planes are there whatever the data; usual data have smaller errors by far, as
 // smooth ones find few coefficients significant. What zfp promises does not hold near the smallest numbers: messages
