@@ -75,4 +75,4 @@ def test_what_a_message_leaves_out_is_sent_in_a_later_one(remembering: Rememberi
 
 def test_a_bound_beyond_the_range_is_a_bound_for_results_that_are_not(remembering: Remembering) -> None:
     record = remembering.outcome.record(remembering.large)
-    assert record["check"]["bound"] > np.finfo(np.float32).max
+    assert record["check"]["bound"] > float(np.finfo(np.float32).max)
