@@ -10,6 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from required import skip_unless_required
+
+from collpress.codecs.outside import outside_library, outside_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "native" / "src" / "codecs"
@@ -21,6 +24,13 @@ VARIANTS = {
 }
 # Codecs that are compiled twice in themselves, beside deltapack; int4 and sdp4bit are made of what int4-hadamard is.
 VECTORISED = ("bf16", "fp16", "fp8", "int4-hadamard", "int8", "sign", "tah-quant")
+
+
+def skip_without_library(name: str) -> None:
+    """End a test of a codec whose outside library is not there: COLLPRESS_REQUIRE names `zfp`, `blosc2`."""
+    library = outside_of(name)
+    if library is not None and outside_library(name) is None:
+        skip_unless_required(library.package.removesuffix("py"), f"the library of {library.package} is not installed")
 
 
 def compiler() -> list[str]:

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from codec_building import NAMES, VARIANTS, VECTORISED, build
+from codec_building import NAMES, VARIANTS, VECTORISED, build, skip_without_library
 
-from collpress.codecs import Codec, zfp_library
+from collpress.codecs import Codec
 
 
 class Plugins(dict[str, Path]):
@@ -41,8 +41,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(params=NAMES)
 def codec(request: pytest.FixtureRequest, plugins: dict[str, Path]) -> Codec:
     """Each codec in turn."""
-    if request.param == "zfp" and zfp_library() is None:
-        pytest.skip("zfpy's library is not installed")
+    skip_without_library(request.param)
     return Codec(plugins[request.param])
 
 

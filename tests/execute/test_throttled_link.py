@@ -31,7 +31,7 @@ from collpress.plan.launch import launch_of
 from collpress.plan.machine import this_machine
 from collpress.provenance.namespaces import MEDIA, loopback_lack, namespaces_lack
 from collpress.records import Status, read_campaign
-from collpress.spec import load_platform, platform_text
+from collpress.spec import load_platform
 from collpress.spec.platform import LARGEST_RATE, LEAST_RATE
 
 THROTTLED = {"throttled-1g": 10**9, "throttled-2g5": 25 * 10**8, "throttled-10g": 10**10}
@@ -140,9 +140,7 @@ def test_the_missed_link_is_invalid_for_every_launch(stand_in: StandIn, links: l
 def test_a_campaign_runs_over_a_throttled_loopback_and_says_what_that_is(
     project: dict[str, Any], tmp_path: Path
 ) -> None:
-    rate = 500_000_000
-    text = (ROOT / "config/platforms/throttled-loopback-1g.yaml").read_text(encoding="utf-8")
-    platform = platform_text(text.replace("rate: 1 Gbit/s", "rate: 500 Mbit/s"), "loopback.yaml")
+    platform, rate = load_platform(ROOT / "config/platforms/throttled-loopback-1g.yaml"), 10**9
     swept = sweep(_loopback_batch(project, launch_of(platform, this_machine(), 2)), tmp_path)
     told = json.loads((tmp_path / "batches/bus/provenance-1.json").read_text(encoding="utf-8"))["launch"]["hosts"]
     assert (told["kind"], told["medium"], told["names"], told["rate"]) == ("loopback", SHARED, [NAME], rate)

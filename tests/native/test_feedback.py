@@ -32,6 +32,8 @@ class Fed:
         self.bf16 = core.compressed("bf16", core.build / "plugins/codecs/bf16.so", **file, feedback=20)
         drifts = user / "codec_drifts.so"
         self.drifting = core.compressed("codec_drifts", drifts, **file, feedback=200)
+        first = user / "codec_first_drifts.so"
+        self.moving = core.compressed("codec_first_drifts", first, **file, feedback=100)
         self.lost = core.compressed("codec_drifts", drifts, **file | {"data_path": folder / "odd.bin"}, feedback=200)
         self.hurried = point(**file, feedback=1_000_000, at_most=0.02)
         self.pattern = point(message_bytes=400, dtype="float64", feedback=2)
@@ -78,6 +80,18 @@ def test_a_codec_that_moves_its_output_further_has_one_that_grows(fed: Fed) -> N
         assert largest == pytest.approx(np.abs(exact).max() * (DRIFT**number - 1), rel=0.2 if number < 9 else 0.02)
         assert bias == pytest.approx(exact.mean() * (DRIFT**number - 1), rel=0.02)
     assert told["bias"][-1] > 0.3 * exact.mean()
+
+
+def test_values_move_by_one_element_in_each_round(fed: Fed) -> None:
+    """The first value of either half of the message becomes larger, and is another one each time."""
+    told = fed(fed.moving)
+    exact = fed.field.astype(float).mean(axis=0)
+    once, half = DRIFT - 1, COUNT // 2
+    for number, largest, bias in zip(told["round"], told["max_abs_error"], told["bias"], strict=True):
+        hit = np.concatenate([exact[:number], exact[half : half + number]])
+        assert largest == pytest.approx(once * np.abs(hit).max(), rel=0.4)
+        assert bias * COUNT == pytest.approx(once * hit.sum(), rel=0.4 if number < 9 else 0.05)
+    assert told["round"][-1] == 100
 
 
 def test_all_rounds_are_kept_up_to_64_and_8_for_each_doubling_behind(fed: Fed) -> None:

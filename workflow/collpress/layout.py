@@ -30,6 +30,9 @@ BASELINES = RESULTS / "baselines"
 """What was kept of a campaign, to compare later ones with."""
 
 
+PLUGIN_SUFFIXES = (".cpp", ".c", ".py")
+"""Of the sources of a user's plugins; those in Python are metrics."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 

@@ -60,5 +60,10 @@ class Values {
     Parameters declared_;
 };
 
+template <std::size_t n>
+constexpr collpress_codec_extras only_parameters(const collpress_codec_parameter (&declared)[n]) {
+    return {declared, n, nullptr, nullptr, nullptr};
+}
+
 } // namespace collpress::codecs
 #endif

@@ -75,7 +75,21 @@ inline bool read_header(const void *in, std::size_t bytes, std::uint32_t magic, 
            std::bit_cast<std::uint64_t>(header.bound) == std::bit_cast<std::uint64_t>(bound);
 }
 
-inline std::size_t size_of(std::uint32_t dtype) { return dtype == COLLPRESS_FLOAT64 ? 8 : 4; }
+inline std::size_t size_of(std::uint32_t dtype) {
+    switch (dtype) {
+    case COLLPRESS_FLOAT64:
+    case COLLPRESS_INT64:
+        return 8;
+    case COLLPRESS_FLOAT16:
+    case COLLPRESS_BFLOAT16:
+    case COLLPRESS_INT16:
+        return 2;
+    case COLLPRESS_INT8:
+        return 1;
+    default:
+        return 4;
+    }
+}
 
 } // namespace collpress::codecs
 #endif

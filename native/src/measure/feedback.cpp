@@ -34,15 +34,19 @@ Feedback::Feedback(const DataSource &data) : data_(data), reference_(data.exchan
 }
 
 template <typename T>
-FeedbackRound Feedback::compare(MPI_Comm world, const T *values, double range, std::uint64_t compared) const {
+FeedbackRound Feedback::compare(MPI_Comm world, const T *values, std::size_t moved,
+                                const FeedbackReport &report) const {
+    const std::size_t count = reference_.size();
+    const double range = report.value_range;
     double largest = 0;
     std::array<double, 3> sums{}; // of errors, of their squares over the range, of lost elements
-    for (std::size_t first = 0; first < reference_.size(); first += oracle_chunk) {
-        const std::size_t end = std::min(first + oracle_chunk, reference_.size());
+    for (std::size_t first = 0; first < count; first += oracle_chunk) {
+        const std::size_t end = std::min(first + oracle_chunk, count);
         std::array<double, 3> part{};
-        for (std::size_t i = first; i < end; ++i) {
+        for (std::size_t i = first; i < end; ++i) { // of the reference
             if (!std::isfinite(reference_[i])) continue;
-            const double error = static_cast<double>(values[i]) - reference_[i];
+            const std::size_t now = i < moved ? i + count - moved : i - moved;
+            const double error = static_cast<double>(values[now]) - reference_[i];
             if (!std::isfinite(error)) {
                 part[2] += 1;
                 continue;
@@ -57,10 +61,10 @@ FeedbackRound Feedback::compare(MPI_Comm world, const T *values, double range, s
     MPI_Comm_size(world, &ranks);
     MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, world);
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, world);
-    const double pairs = static_cast<double>(compared) * ranks;
+    const double pairs = static_cast<double>(report.compared) * ranks;
     FeedbackRound found;
     found.lost = static_cast<std::uint64_t>(sums[2]);
-    const bool defined = compared != 0 && found.lost == 0;
+    const bool defined = report.compared != 0 && found.lost == 0;
     constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
     found.max_abs_error = defined ? largest : undefined;
     found.nrmse = defined && range > 0 ? std::sqrt(sums[1] / pairs) : undefined;
@@ -85,13 +89,15 @@ FeedbackReport Feedback::operator()(MPI_Comm world, std::size_t asked, void *con
         auto *next = static_cast<T *>(contribution);
         const auto *result = static_cast<const T *>(recv);
         const auto ranks = static_cast<T>(data_.exchange().ranks());
+        const std::size_t count = reference_.size();
         bool more = true;
         while (more) {
             run();
-            for (std::size_t i = 0; i < reference_.size(); ++i) next[i] = result[i] / ranks;
+            for (std::size_t i = 1; i < count; ++i) next[i - 1] = result[i] / ranks;
+            if (count != 0) next[count - 1] = result[0] / ranks;
             more = ++report.done < asked && go_on();
             if (more && !is_kept_round(report.done)) continue;
-            report.rounds.push_back(compare(world, next, report.value_range, report.compared));
+            report.rounds.push_back(compare(world, next, count == 0 ? 0 : report.done % count, report));
             report.rounds.back().round = report.done;
         }
     };

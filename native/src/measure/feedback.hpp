@@ -1,10 +1,12 @@
 // How errors grow where results become inputs: the allreduce is called again and again, and what comes out, over the
-// number of ranks, is every rank's contribution to the next round. Outside all timing.
+// number of ranks and moved by one element (what was first becomes last), is every rank's contribution to the next
+// round, as if a flow carried the field one cell further each time. Outside all timing.
 //
-// In exact arithmetic the first round gives the mean of all ranks' contributions, and every later round gives it again:
-// it is the reference of every round, made once, in float64. So a codec that maps its own output to itself shows an
-// error that stays, and one that moves it further each time an error that grows. Future work of CC-Bench, there named
-// error propagation.
+// In exact arithmetic the first round gives the mean of all ranks' contributions, and every later round gives it again,
+// moved: it is the reference of every round, made once, in float64. A codec that rounds each value by itself, to
+// numbers that it leaves alone the next time, shows an error that stays; one whose rounding depends on the neighbours,
+// or that moves its own output further, an error that grows. Without the move a codec of blocks would find its own
+// blocks again. CC-Bench names error propagation as future work.
 #pragma once
 
 #include "measure/data.hpp"
@@ -53,8 +55,9 @@ class Feedback {
                               const std::function<void()> &run, const std::function<bool()> &go_on) const;
 
   private:
+    // `moved`: by so many elements, from 0 to less than the length.
     template <typename T>
-    FeedbackRound compare(MPI_Comm world, const T *values, double range, std::uint64_t compared) const;
+    FeedbackRound compare(MPI_Comm world, const T *values, std::size_t moved, const FeedbackReport &report) const;
 
     const DataSource &data_;
     std::vector<double> reference_; // not finite where nothing can be expected

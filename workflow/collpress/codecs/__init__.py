@@ -7,8 +7,8 @@ back = codecs.decompress(data)
 
 from collpress.codecs.arrays import compress, decompress, names
 from collpress.codecs.codec import Codec, CodecContext, Setting
+from collpress.codecs.outside import codec_environment, outside_library
 from collpress.codecs.parameter import Parameter
-from collpress.codecs.zfp import codec_environment, zfp_library
 
 __all__ = [
     "Codec",
@@ -19,5 +19,5 @@ __all__ = [
     "compress",
     "decompress",
     "names",
-    "zfp_library",
+    "outside_library",
 ]

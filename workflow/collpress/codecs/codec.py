@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collpress.codecs import library
+from collpress.codecs.outside import missing_library
 from collpress.codecs.parameter import Parameter, values_of
 from collpress.errors import CollpressError
 
@@ -45,22 +46,24 @@ class Setting:
 
 
 class CodecContext:
-    """A codec set up for one dtype and setting (`collpress_codec.create`); a context manager, for one thread."""
+    """A codec set up for one dtype and setting (`collpress_codec.create`); a context manager, for one thread.
+
+    Arrays are of that dtype; for "bfloat16", which NumPy has not, of uint16 with the values' bits.
+    """
 
     def __init__(self, codec: Codec, dtype: npt.DTypeLike, setting: Setting) -> None:
         abs_bound = setting.abs_bound
-        self.codec, self.dtype = codec, np.dtype(dtype)
-        if self.dtype.name not in codec.dtypes:
-            raise CollpressError(
-                f'codec "{codec.name}" does not take {self.dtype.name}', allowed=", ".join(codec.dtypes)
-            )
+        self.codec, self.dtype = codec, np.dtype("uint16" if dtype == "bfloat16" else dtype)
+        name = "bfloat16" if dtype == "bfloat16" else self.dtype.name
+        if name not in codec.dtypes:
+            raise CollpressError(f'codec "{codec.name}" does not take {name}', allowed=", ".join(codec.dtypes))
         if codec.takes_bound and (abs_bound is None or not 0 < abs_bound < float("inf")):
             raise CollpressError(
                 f'codec "{codec.name}" needs an absolute error bound', allowed="a finite number above 0"
             )
         values = codec.values(setting.parameters)
         config = library.ConfigStruct(
-            library.DTYPES[self.dtype.name],
+            library.DTYPES[name],
             abs_bound or 0.0,
             (ctypes.c_double * len(values))(*values) if values else None,
             setting.row,
@@ -70,6 +73,9 @@ class CodecContext:
         result = ctypes.c_int(0)
         self._context: int | None = codec.interface.create(ctypes.byref(config), ctypes.byref(result))
         if self._context is None:
+            missing = missing_library(codec.name) if result.value == 1 else None
+            if missing is not None:
+                raise CollpressError(f'codec "{codec.name}": its library is missing: {missing}', where=str(codec.path))
             self._check(result.value or 5)
 
     def __enter__(self) -> CodecContext:

@@ -15,8 +15,8 @@ from collpress.records import Journals, Status
 from collpress.records.schema import Feedback
 
 _COMMENT = (
-    "results of the rounds over the number of ranks, against the exact mean of all contributions, over all ranks; "
-    "NaN where a round was not kept, or an element is no longer finite"
+    "results of the rounds over the number of ranks, each moved by one element, against the exact mean of all first "
+    "contributions, over all ranks; NaN where a round was not kept, or an element is no longer finite"
 )
 _VARIABLES: Mapping[str, tuple[str, dict[str, object]]] = {
     "feedback_max_abs_error": ("largest absolute error of a round", {}),

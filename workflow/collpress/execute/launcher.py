@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from collpress.codecs.zfp import codec_environment
+from collpress.codecs.outside import codec_environment
 from collpress.errors import CollpressError
 from collpress.execute.binding import binding_options
 from collpress.execute.hosts import Made
@@ -24,6 +25,7 @@ from collpress.execute.namespaces import Pair
 from collpress.execute.processes import start_time
 from collpress.execute.shared_memory import SHARED_MEMORY, remove_unused_segments
 from collpress.layout import ROOT
+from collpress.metrics.python import PYTHON
 from collpress.plan.launch import root_permissions
 from collpress.provenance.machine import allowed_cores, allowed_cpus
 
@@ -78,7 +80,8 @@ class Launcher:
     def variables(self, session: Session) -> dict[str, str]:
         """The complete environment of a launch."""
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        own = {"TMPDIR": str(session.temporary), "PYTHONPATH": str(ROOT / "workflow")}  # the latter for the runner
+        # The latter two for the runner, and for metrics that are written in Python.
+        own = {"TMPDIR": str(session.temporary), "PYTHONPATH": str(ROOT / "workflow"), PYTHON: sys.executable}
         if self.mpi == "openmpi":
             if session.shared_memory is not None:
                 for component in ("sm", "vader"):  # of Open MPI 5 and 4.1

@@ -34,7 +34,7 @@ MAX_PANELS = 24
 _WITHIN = ("codec", "error_bound", "message_bytes", "nodes")
 """What differs within a panel: nodes too, for a link joins two and a shared loopback is one."""
 _ABOVE, _ROW, _LEAST_ROW, _TICKS, _AXIS, _BETWEEN = 0.14, 0.125, 0.1, 0.15, 0.15, 0.08
-_MOST_NAME, _NAME, _TINY, _HEADING = 1.2, 5.6, 5.0, 6.0
+_MOST_NAME, _WIDEST, _NAME, _TINY, _HEADING = 1.4, 0.7, 5.6, 5.0, 6.0
 _LINE, _LEGEND = 0.13, 6.3
 """Inches, and points of letters."""
 _COLOURS, _LOST = "PuOr_r", "#f0f0f0"
@@ -83,7 +83,7 @@ def draw_several(cubes: Sequence[xr.DataTree], width: style.Width = "double") ->
         notes += omissions([_as_group(panel) for panel in panels if panel.empty])
         notes += [f"… and {len(full) - len(shown)} more panels in the CSV"] if len(full) > len(shown) else []
     limit = _limit([p for panel in shown for p in panel.cells.values()])
-    head = _head(found, width)
+    head = _head([p for panel in shown for p in panel.cells.values()], width)
 
     def blocks(row: float) -> list[Block]:
         return [_block(panel, limit, row) for panel in shown]
@@ -108,7 +108,7 @@ def _panels(found: Sequence[Place]) -> list[Panel]:
         cells: dict[tuple[Row, int], Place] = {}
         for p in members:
             at = (*_codec(p), p.platform), int(p.payoff.point.factors["message_bytes"])
-            if at not in cells or not cells[at].payoff.point.ok:
+            if at not in cells or cells[at].payoff.point.status == "unsupported":
                 cells[at] = p
         panels.append(Panel(str(experiment), dict(common), cells, links))
     return panels
@@ -172,16 +172,17 @@ def _block(panel: Panel, limit: float, row: float) -> Block:
 
 
 def _row_name(panel: Panel, row: Row) -> str:
+    """Codec and bound, cut where they have no room, and the link, which is never cut."""
     codec, bound, platform = row
-    return " · ".join(
-        text for text in (labels.factors({"codec": codec, "error_bound": bound}), panel.links[platform]) if text
-    )
+    over = f" · {panel.links[platform]}" if panel.links[platform] else ""
+    room = _MOST_NAME - style.length_of(over, _NAME)
+    return style.shortened(labels.factors({"codec": codec, "error_bound": bound}), _NAME, room) + over
 
 
 def _draw(panel: Panel, limit: float, row: float, figure: Figure, left: float, top: float, last: bool) -> None:
     names = [_row_name(panel, r) for r in panel.rows]
-    name = min(_MOST_NAME, max(style.length_of(text, _NAME) for text in names)) + 0.06
-    wide = (WIDTH - name - _BETWEEN) / 2
+    name = max(style.length_of(text, _NAME) for text in names) + 0.06
+    wide = min((WIDTH - name - _BETWEEN) / 2, _WIDEST * len(panel.sizes))
     height = row * len(panel.rows)
     for place, (heading, cell) in enumerate((("measured", _draw_measured), ("predicted B*", _draw_predicted))):
         at = left + name + place * (wide + _BETWEEN)
@@ -199,7 +200,7 @@ def _draw(panel: Panel, limit: float, row: float, figure: Figure, left: float, t
         axes.set_xticks(*_sizes(panel.sizes, room), fontsize=_TINY)
         axes.set_yticks([i + 0.5 for i in range(len(names))] if not place else [])
         if not place:
-            axes.set_yticklabels([style.shortened(text, _NAME, _MOST_NAME) for text in names], fontsize=_NAME)
+            axes.set_yticklabels(names, fontsize=_NAME)
         if last:
             axes.set_xlabel("message size", fontsize=_HEADING, labelpad=1.5)
 

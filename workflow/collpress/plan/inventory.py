@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from collpress.codecs.zfp import libraries
+from collpress.codecs.outside import libraries
 from collpress.data.registry import Entry, load_registry
 from collpress.errors import CollpressError
 from collpress.fidelity import grain

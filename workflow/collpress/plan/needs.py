@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from collpress.data.registry import unknown_dataset
 from collpress.errors import CollpressError, did_you_mean
-from collpress.layout import ROOT
+from collpress.layout import PLUGIN_SUFFIXES, ROOT
 from collpress.spec.campaign import Campaign
 from collpress.spec.codec_text import codec_name
 from collpress.spec.factors import Value, is_pattern
@@ -56,7 +56,7 @@ def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / 
     An algorithm is known where any of the collectives has it that stand beside it. The library's algorithms are known
     only to the library: one that it lacks is `unsupported`.
     """
-    own = {p.stem for d in plugin_directories(campaign) for p in d.rglob("*") if p.suffix in (".cpp", ".c")}
+    own = {p.stem for d in plugin_directories(campaign) for p in d.rglob("*") if p.suffix in PLUGIN_SUFFIXES}
     codecs = {"none", *own, *(p.stem for p in native.glob("codecs/*.cpp"))}
     metrics = own | {p.stem for p in native.glob("metrics/*.cpp")}
     errors = _unknown(campaign, "metric", metrics, ("metrics",), campaign.metrics)

@@ -238,7 +238,8 @@ class Fidelity(_Line):
 
 
 class Feedback(_Line):
-    """How errors grew while the results of an allreduce, over the number of ranks, were the next contributions.
+    """How errors grew while the results of an allreduce, over the number of ranks and moved by one element, were the
+    next contributions.
 
     Columns over the rounds that were kept, all ranks together: the largest absolute and the mean signed error against
     the exact mean in float64, in units of the data, and the root mean square error over the range of that mean; `null`

@@ -449,8 +449,8 @@ FACTORS: dict[str, Factor] = {
             True,
             USUAL["feedback"],
             _number(INTEGER_PATTERN, 0),
-            "rounds in which an allreduce's result, over the number of ranks, is every rank's next contribution, after "
-            "the timing: how errors grow; 0: none",
+            "rounds in which an allreduce's result, over the number of ranks and moved by one element, is every rank's "
+            "next contribution, after the timing: how errors grow; 0: none",
             str,
         ),
     )
