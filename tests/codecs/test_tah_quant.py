@@ -158,7 +158,7 @@ def test_a_tile_with_one_outlier_stays_within_the_stated_error(tah: Codec, dtype
         values = rng.uniform(-0.5, 0.5, 64 * tile).reshape(-1, tile)
         values[:, 3] = 1
         flat = values.astype(dtype).ravel()
-        setting = {"tile": f"{tile}", "low": low, "high": 8}
+        setting = {"tile": tile, "low": low, "high": 8}
         bound = stated(tah, flat, **setting)
         back = round_trip(tah, flat, **setting)
         assert violations(flat, back, bound) == []
@@ -168,7 +168,7 @@ def test_a_tile_with_one_outlier_stays_within_the_stated_error(tah: Codec, dtype
 
 def test_a_decoder_of_other_tiles_or_bits_refuses(tah: Codec) -> None:
     stream = stream_of(tah, gradient(640))
-    for setting in ({"tile": "32"}, {"low": 2}, {"high": 5}):
+    for setting in ({"tile": 32}, {"low": 2}, {"high": 5}):
         with context(tah, F, **setting) as other, pytest.raises(CollpressError, match="made by another codec"):
             decompressed(other, stream, 640)
     with context(tah, F, share=0.1) as other:

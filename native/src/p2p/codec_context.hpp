@@ -45,6 +45,11 @@ class CodecContext {
     CodecContext(const CodecContext &) = delete;
     CodecContext &operator=(const CodecContext &) = delete;
 
+    // A call of the collective begins: codecs with a memory count their compressions from here.
+    void begin_call() const {
+        if (codec_->extras != nullptr && codec_->extras->begin != nullptr) codec_->extras->begin(context_);
+    }
+
     const collpress_codec *operator->() const { return codec_; }
     void *get() const { return context_; }
     const std::string &name() const { return name_; }

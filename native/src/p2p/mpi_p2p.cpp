@@ -192,6 +192,7 @@ void MpiP2p::configure(const P2pSetup &setup) {
 void MpiP2p::run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table) {
     arena_.rewind();
     bytes_sent_ = 0;
+    if (setup_.codec != nullptr) setup_.codec->begin_call();
     algorithm.run(&table, &call);
 }
 
