@@ -34,13 +34,13 @@ def compiler() -> list[str]:
     pytest.fail("no C++ compiler: set CXX")
 
 
-def build(name: str, folder: Path, flags: list[str]) -> Path:
+def build(name: str, folder: Path, flags: list[str], sources: Path = SOURCES) -> Path:
     """Compile one codec; returns the plugin."""
     folder.mkdir(parents=True, exist_ok=True)
     plugin = folder / f"{name}.so"
     command = [*compiler(), "-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     command += ["-fvisibility=hidden"]
-    command += [*flags, f"-I{ROOT / 'native' / 'include'}", str(SOURCES / f"{name}.cpp"), "-o", str(plugin), "-ldl"]
+    command += [*flags, f"-I{ROOT / 'native' / 'include'}", str(sources / f"{name}.cpp"), "-o", str(plugin), "-ldl"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
     return plugin
