@@ -13,10 +13,11 @@ from collpress.codecs import Codec, zfp_library
 
 @pytest.fixture(scope="session")
 def plugins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Plugins by name; `deltapack-portable` and so on for the variants."""
+    """Plugins by name; `deltapack-portable`, `deltapack-dense-portable` and so on for the variants."""
     folder = tmp_path_factory.mktemp("codecs")
     jobs = {name: (name, folder / "plain", list[str]()) for name in NAMES}
-    jobs |= {f"deltapack-{variant}": ("deltapack", folder / variant, flags) for variant, flags in VARIANTS.items()}
+    for name in ("deltapack", "deltapack-dense"):
+        jobs |= {f"{name}-{variant}": (name, folder / variant, flags) for variant, flags in VARIANTS.items()}
     jobs |= {f"{name}-portable": (name, folder / "portable", VARIANTS["portable"]) for name in ("int8", "bf16", "fp16")}
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(jobs, pool.map(lambda job: build(*job), jobs.values()), strict=True))

@@ -29,15 +29,17 @@ def built(plugins: dict[str, Path], tmp_path: Path) -> Path:
     """A checkout in which the codecs are built."""
     record = tmp_path / "results/native/local/build.json"
     record.parent.mkdir(parents=True)
-    entries = [{"name": name, "kind": "codec", "path": str(path)} for name, path in plugins.items() if "-" not in name]
+    entries = [{"name": name, "kind": "codec", "path": str(path)} for name, path in plugins.items() if name in NAMES]
     entries.append({"name": "ring", "kind": "algorithm", "path": "ring.so"})
     record.write_text(json.dumps({"schema": 1, "platform": "local", "plugins": entries[::-1]}), encoding="utf-8")
     return tmp_path
 
 
 def test_a_codec_says_what_it_is(plugins: dict[str, Path]) -> None:
-    said = {name: Codec(plugins[name]) for name in ("none", "deltapack", "int8", "bf16", "fp16", "zfp")}
-    assert {name for name, codec in said.items() if codec.takes_bound} == {"deltapack", "zfp"}
+    said = {
+        name: Codec(plugins[name]) for name in ("none", "deltapack", "deltapack-dense", "int8", "bf16", "fp16", "zfp")
+    }
+    assert {name for name, codec in said.items() if codec.takes_bound} == {"deltapack", "deltapack-dense", "zfp"}
     assert {name for name, codec in said.items() if codec.lossless} == {"none"}
     assert said["none"].dtypes == ("float32", "float64", "int32")
     assert said["deltapack"].dtypes == ("float32", "float64")

@@ -107,9 +107,13 @@ Shape shape_of(const Context &context, std::size_t count) {
 
 std::size_t begin_of(const Bands &bands, std::size_t band) { return band == 0 ? 0 : bands.ends[band - 1]; }
 
+constexpr std::size_t kTryFiner = ~std::size_t{0};
+
 // Integers of a chunk, and which of its blocks must be raw; returns how many. Those repeat the integer before them.
+// Where `finer` is given: kTryFiner when a block breaks the bound for want of a finer step.
 template <class T, class Kernel>
-std::size_t quantise(const unsigned char *in, std::size_t count, const Quantiser<T> &quantiser, Workspace &work) {
+std::size_t quantise(const unsigned char *in, std::size_t count, const Quantiser<T> &quantiser, const Steps<T> *finer,
+                     Workspace &work) {
     std::uint32_t *q = work.q();
     std::size_t bad = 0;
     std::uint32_t before = 0;
@@ -124,6 +128,7 @@ std::size_t quantise(const unsigned char *in, std::size_t count, const Quantiser
             from = padded;
         }
         if (!Kernel::template quantise<T>(from, quantiser, q + at)) {
+            if (finer != nullptr && finer->may_gain(from, values)) return kTryFiner;
             std::fill_n(q + at, kBlock, before);
             work.raw[block / 64] |= std::uint64_t{1} << (block % 64);
             ++bad;
@@ -303,10 +308,10 @@ template <class T, class Kernel>
 std::size_t encode_chunk(const unsigned char *in, std::size_t count, const Steps<T> &steps, const Shape &shape,
                          Workspace &work, unsigned char *out, std::size_t capacity) {
     Quantiser<T> quantiser = steps.usual();
-    std::size_t bad = quantise<T, Kernel>(in, count, quantiser, work);
-    if (bad > 0 && steps.may_gain(in, count)) {
+    std::size_t bad = quantise<T, Kernel>(in, count, quantiser, &steps, work);
+    if (bad == kTryFiner) {
         steps.finer(in, count, quantiser);
-        bad = quantise<T, Kernel>(in, count, quantiser, work);
+        bad = quantise<T, Kernel>(in, count, quantiser, nullptr, work);
     }
     const std::size_t raw = sizeof(ChunkHeader) + count * sizeof(T);
     if (bad < blocks_of(count)) {

@@ -35,8 +35,9 @@ COLLPRESS_INLINE bool quantise(const unsigned char *in, const Quantiser<T> &quan
 COLLPRESS_INLINE void symbols(const std::uint32_t *__restrict residuals, std::size_t count, unsigned low,
                               std::uint8_t *__restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
-        const auto high = static_cast<std::uint32_t>(static_cast<std::int32_t>(residuals[i]) >> low);
-        out[i] = static_cast<std::uint8_t>(std::min(high + kMiddle, kEscape));
+        const std::uint32_t symbol =
+            static_cast<std::uint32_t>(static_cast<std::int32_t>(residuals[i]) >> low) + kMiddle;
+        out[i] = static_cast<std::uint8_t>(symbol < kEscape ? symbol : kEscape);
     }
 }
 

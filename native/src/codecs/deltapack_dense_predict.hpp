@@ -75,7 +75,7 @@ COLLPRESS_INLINE void add_weighted(std::uint32_t *q, std::size_t begin, std::siz
     const Prepared local = p;
     std::uint32_t before = q[begin - 1];
     for (std::size_t at = begin; at < end;) {
-        const std::size_t n = std::min({most, ahead, end - at});
+        const std::size_t room = ahead < most ? ahead : most, n = end - at < room ? end - at : room;
         for (std::size_t i = 0; i < n; ++i) {
             std::uint32_t sum = local.constant;
             for (std::size_t k = 0; k < Taps; ++k) sum += local.weights[k] * q[at + i - local.back[k]];
@@ -125,6 +125,7 @@ class Fit {
         const std::size_t values = end - begin;
         if (values <= kSamples) {
             for (std::size_t i = begin; i < end; ++i) at_[count_++] = i;
+            find_limit();
             return;
         }
         constexpr std::size_t runs = kSamples / kRun;
@@ -133,6 +134,7 @@ class Fit {
             const std::size_t room = values / runs - kRun, from = begin + values / runs * run + run * 37 % (room + 1);
             for (std::size_t i = 0; i < kRun; ++i) at_[count_++] = from + i;
         }
+        find_limit();
     }
 
     // The best predictor of all kinds up to `most`.
@@ -194,9 +196,21 @@ class Fit {
         return sum;
     }
 
-    // Differences that take part in a sum of squares: no sum leaves 64 bits, and one wild value spoils little.
+    // No sum of squares leaves 64 bits.
+    static constexpr std::int32_t kMost = 32767;
+
     static std::int32_t mild(std::uint32_t difference) {
-        return std::clamp(static_cast<std::int32_t>(difference), -32767, 32767);
+        return std::clamp(static_cast<std::int32_t>(difference), -kMost, kMost);
+    }
+
+    // A few wild values would decide a sum of squares: what is eight times as far from its neighbours as 31 of 32
+    // samples takes no part.
+    void find_limit() {
+        std::size_t widths[33] = {}, width = 0;
+        for (std::size_t n = 0; n < count_; ++n)
+            ++widths[std::bit_width(magnitude(q_[at_[n]] - q_[static_cast<std::ptrdiff_t>(at_[n]) - 1]))];
+        for (std::size_t seen = widths[0]; seen < count_ - count_ / 32; seen += widths[width]) ++width;
+        limit_ = std::min(kMost, static_cast<std::int32_t>(8u << std::min<std::size_t>(width, 20)));
     }
 
     Predictor fitted(Kind kind) const {
@@ -207,8 +221,10 @@ class Fit {
             const std::uint32_t *at = q_ + at_[n], before = at[-1];
             std::int32_t x[kUnknowns + 1];
             for (std::size_t k = 0; k < taps; ++k) x[k] = mild(*(at - back[k]) - before);
+            x[taps] = mild(*at - before); // for a moment
+            if (std::any_of(x, x + taps + 1, [&](std::int32_t d) { return std::abs(d) > limit_; })) continue;
+            x[unknowns] = x[taps];
             x[taps] = mild(start_ - before);
-            x[unknowns] = mild(*at - before);
             for (std::size_t a = 0; a <= unknowns; ++a)
                 for (std::size_t b = a; b <= unknowns; ++b) products[a][b] += std::int64_t{x[a]} * x[b];
         }
@@ -242,6 +258,7 @@ class Fit {
     std::uint32_t start_;
     std::size_t row_, plane_, count_ = 0;
     std::size_t at_[kSamples];
+    std::int32_t limit_ = kMost;
 };
 
 } // namespace collpress::codecs::dense

@@ -56,7 +56,7 @@ struct EncodeTable {
     // next one.
     struct Symbol {
         std::uint32_t bits;
-        std::int32_t first;
+        std::uint32_t first; // modulo 2^32
     };
     Symbol symbols[kSymbols];
     std::uint16_t next[1u << kMostTable];
@@ -72,7 +72,7 @@ inline void build(const Counts &counts, unsigned bits, EncodeTable &table) {
         starts[symbol] = start;
         const std::uint32_t count = counts[symbol];
         const unsigned most = count == 0 ? 0 : bits + 1 - static_cast<unsigned>(std::bit_width(count - (count > 1)));
-        table.symbols[symbol] = {(most << 16) - (count << most), static_cast<std::int32_t>(start - count)};
+        table.symbols[symbol] = {(most << 16) - (count << most), start - count};
         start += count;
     }
     for (std::uint32_t at = 0; at < 1u << bits; ++at)
@@ -93,7 +93,7 @@ class BitWriter {
         const std::uint32_t state = states_[State], width = (state + s.bits) >> 16;
         held_ |= (state & ((std::uint64_t{1} << width) - 1)) << filled_;
         filled_ += width;
-        states_[State] = table_.next[static_cast<std::int32_t>(state >> width) + s.first];
+        states_[State] = table_.next[(state >> width) + s.first];
     }
 
     // Writes eight bytes, of which some count.
@@ -212,7 +212,7 @@ class BitReader {
     // Makes room for four symbols; false where there were too few bits for those before.
     COLLPRESS_INLINE bool refill() {
         if (at_<begin_ &&static_cast<std::size_t>(begin_ - at_)> sizeof held_) return false;
-        const unsigned bytes = (64 - left_) >> 3;
+        const unsigned bytes = (63 - left_) >> 3; // 56 to 63 bits are left: shifts stay below 64
         at_ -= bytes;
         left_ += 8 * bytes;
         std::memcpy(&held_, at_, sizeof held_);
