@@ -7,6 +7,8 @@
 #include "cpu.hpp"
 #include "deltapack_dense_predict.hpp"
 
+#include <utility>
+
 #if COLLPRESS_X86_KERNELS
 #include <immintrin.h>
 #endif
@@ -168,62 +170,31 @@ namespace avx2 {
 } // namespace avx2
 #endif
 
-// Whoever offers these functions can code chunks: the loops above for one kind of CPU.
-#define COLLPRESS_DENSE_KERNEL(NAME, TARGET, QUANTISE)                                                                 \
-    struct NAME {                                                                                                      \
-        template <class T>                                                                                             \
-        TARGET static bool quantise(const unsigned char *in, const Quantiser<T> &quantiser, std::uint32_t *q) {        \
-            return QUANTISE(in, quantiser, q);                                                                         \
-        }                                                                                                              \
-        TARGET static void subtract(const std::uint32_t *q, std::size_t begin, std::size_t end, Kind kind,             \
-                                    const Prepared &p, std::uint32_t *residuals) {                                     \
-            subtract_prediction(q, begin, end, kind, p, residuals);                                                    \
-        }                                                                                                              \
-        TARGET static void symbols(const std::uint32_t *residuals, std::size_t count, unsigned low,                    \
-                                   std::uint8_t *out) {                                                                \
-            loops::symbols(residuals, count, low, out);                                                                \
-        }                                                                                                              \
-        TARGET static void pack_low(const std::uint32_t *residuals, unsigned low, unsigned char *out) {                \
-            loops::pack_low(residuals, low, out);                                                                      \
-        }                                                                                                              \
-        TARGET static void count(const std::uint8_t *symbols, std::size_t count, Counts &counts) {                     \
-            loops::count_symbols(symbols, count, counts);                                                              \
-        }                                                                                                              \
-        TARGET static bool any_outside(const std::uint8_t *symbols, std::uint8_t first, std::uint8_t most) {           \
-            return loops::any_outside(symbols, first, most);                                                           \
-        }                                                                                                              \
-        TARGET static std::array<std::size_t, 2> encode(const EncodeTable &table, const std::uint8_t *symbols,         \
-                                                        std::size_t count, unsigned char *const (&out)[2]) {           \
-            return encode_symbols(table, symbols, count, out);                                                         \
-        }                                                                                                              \
-        TARGET static bool decode(const DecodeTable &table, const unsigned char *const (&in)[2],                       \
-                                  const std::uint32_t (&bytes)[2], std::uint8_t *symbols, std::size_t count) {         \
-            return decode_symbols(table, in, bytes, symbols, count);                                                   \
-        }                                                                                                              \
-        TARGET static void residuals(const std::uint8_t *symbols, std::size_t count, unsigned low,                     \
-                                     std::uint32_t *out) {                                                             \
-            loops::residuals(symbols, count, low, out);                                                                \
-        }                                                                                                              \
-        TARGET static void unpack_low(const unsigned char *in, unsigned low, std::uint32_t *residuals) {               \
-            loops::unpack_low(in, low, residuals);                                                                     \
-        }                                                                                                              \
-        TARGET static void predict(std::uint32_t *q, std::size_t begin, std::size_t end, Kind kind, const Prepared &p, \
-                                   std::size_t row) {                                                                  \
-            add_prediction(q, begin, end, kind, p, row);                                                               \
-        }                                                                                                              \
-        template <class T>                                                                                             \
-        TARGET static void dequantise(const std::uint32_t *q, std::size_t count, T step, unsigned char *out) {         \
-            loops::dequantise(q, count, step, out);                                                                    \
-        }                                                                                                              \
-        template <class T>                                                                                             \
-        TARGET static void accumulate(const std::uint32_t *q, std::size_t count, T step, unsigned char *out) {         \
-            loops::add_dequantised(q, count, step, out);                                                               \
-        }                                                                                                              \
+// Kernels: call<f>(...) is f(...) compiled for the kernel's CPUs; f is always inlined.
+struct Portable {
+    template <class T>
+    static bool quantise(const unsigned char *in, const Quantiser<T> &quantiser, std::uint32_t *q) {
+        return loops::quantise(in, quantiser, q);
     }
 
-COLLPRESS_DENSE_KERNEL(Portable, , loops::quantise);
+    template <auto Function, class... Arguments>
+    static auto call(Arguments &&...arguments) {
+        return Function(std::forward<Arguments>(arguments)...);
+    }
+};
+
 #if COLLPRESS_X86_KERNELS
-COLLPRESS_DENSE_KERNEL(Avx2, [[gnu::target("avx2,bmi,bmi2")]], avx2::quantise);
+struct Avx2 {
+    template <class T>
+    static bool quantise(const unsigned char *in, const Quantiser<T> &quantiser, std::uint32_t *q) {
+        return avx2::quantise(in, quantiser, q);
+    }
+
+    template <auto Function, class... Arguments>
+    [[gnu::target("avx2,bmi,bmi2")]] static auto call(Arguments &&...arguments) {
+        return Function(std::forward<Arguments>(arguments)...);
+    }
+};
 #endif
 
 } // namespace collpress::codecs::dense

@@ -21,7 +21,7 @@ constexpr double kBelief = 1.0;
 template <class T>
 class Steps {
   public:
-    Steps(double bound, int parts) : parts_(static_cast<T>(parts)) {
+    Steps(double bound, int parts) : parts_(parts) {
         // The largest T that is not above the bound; an error must stay below it by an ulp, because its difference is
         // rounded too.
         constexpr T largest = std::numeric_limits<T>::max() / 4;
@@ -32,7 +32,7 @@ class Steps {
 
     // Room for the rounding errors of values up to tens of thousands of bounds: streams of such values have the same
     // step.
-    Quantiser<T> usual() const { return with_slack(bound_ / parts_); }
+    Quantiser<T> usual() const { return with_slack(bound_ / static_cast<T>(parts_)); }
 
     // For a chunk in which `usual` failed: room for the rounding of its largest value that has any hope.
     void finer(const unsigned char *in, std::size_t count, Quantiser<T> &quantiser) const {
@@ -43,8 +43,8 @@ class Steps {
             if (hopeful(x)) largest = std::max(largest, std::abs(x));
         }
         // One of few steps: streams of other values have the same one, and can be added.
-        T slack = bound_ / parts_;
-        for (T part = 2; part < parts_ && slack < rounding(largest); part *= 2) slack *= 2;
+        T slack = bound_ / static_cast<T>(parts_);
+        for (int part = 2; part < parts_ && slack < rounding(largest); part *= 2) slack *= 2;
         quantiser = with_slack(std::max(rounding(largest), slack));
     }
 
@@ -53,7 +53,7 @@ class Steps {
         for (std::size_t i = 0; i < count; ++i) {
             T x;
             std::memcpy(&x, in + i * sizeof x, sizeof x);
-            if (hopeful(x) && rounding(x) > bound_ / (2 * parts_)) return true;
+            if (hopeful(x) && rounding(x) > bound_ / static_cast<T>(2 * parts_)) return true;
         }
         return false;
     }
@@ -70,7 +70,8 @@ class Steps {
         return {step, inverse, std::nextafter(bound_, T{0})};
     }
 
-    T bound_, parts_;
+    T bound_;
+    int parts_;
 };
 
 } // namespace collpress::codecs::deltapack
