@@ -30,12 +30,22 @@ USUAL = {"bound": "none", "dtype": "float32", "op": "sum", "data": "pattern", "i
 
 
 def batch(
-    platform: str, lines: Sequence[dict[str, str]], ranks: int, launches: int = 1, samples: str = "none"
+    platform: str,
+    lines: Sequence[dict[str, str]],
+    ranks: int,
+    launches: int = 1,
+    samples: str = "none",
+    *,
+    nodes: int = 1,
+    built: str | None = None,
 ) -> Batch:
-    """The index of points with these plan lines, as the plan would freeze it."""
-    path = build_record(platform)
-    build = read_build(path)
-    launch = launch_of(load_platform(platform), this_machine(), ranks)
+    """The index of points with these plan lines, as the plan would freeze it.
+
+    built : the platform whose build is used, where it is another's with the same MPI library.
+    """
+    path = build_record(built or platform)
+    build = read_build(path, f"./run collpress build --platform {built or platform}")
+    launch = launch_of(load_platform(platform), this_machine(), ranks // nodes, nodes=nodes)
     points = []
     for line in lines:
         key = hashlib.sha256(repr(sorted(line.items())).encode()).hexdigest()[:32]
@@ -48,15 +58,16 @@ def batch(
             "platform": platform,
             "digest": "",
             "launches": launches,
-            "nodes": 1,
+            "nodes": nodes,
             "ranks": ranks,
-            "ranks_per_node": ranks,
+            "ranks_per_node": ranks // nodes,
             "seed": 1,
             "launcher": "mpiexec",
             "oversubscribed": launch.oversubscribed,
             "binding": launch.binding,
             "samples": samples,
             "environment": launch.environment,
+            **({"hosts": launch.hosts.as_json()} if launch.hosts else {}),
             "core": Path(build["core"]["path"]).absolute(),
             "build": path.absolute(),
             "points": points,
@@ -86,19 +97,34 @@ def sound(lines: Sequence[Any]) -> list[Record]:
 
 def plugin(build: dict[str, Any], collective: str, name: str) -> str | None:
     """Where a reference algorithm lies; None where there is none of that name."""
-    found = [
-        p["path"]
+    return algorithms(build, collective, compresses=False).get(name)
+
+
+def algorithms(build: dict[str, Any], collective: str, *, compresses: bool) -> dict[str, str]:
+    """Our algorithms of a collective, and where each lies."""
+    return {
+        p["name"]: str(Path(p["path"]).absolute())
         for p in build["plugins"]
-        if p["kind"] == "algorithm" and (p["collective"], p["name"], p["compresses"]) == (collective, name, False)
-    ]
-    return str(Path(found[0]).absolute()) if found else None
+        if p["kind"] == "algorithm" and (p["collective"], p["compresses"]) == (collective, compresses)
+    }
 
 
-def arguments(description: str | None) -> argparse.ArgumentParser:
-    """What every such bench takes."""
+def codec(build: dict[str, Any], name: str) -> dict[str, str]:
+    """What a plan line says of a codec with its usual settings."""
+    found = next((p for p in build["plugins"] if (p["kind"], p["name"]) == ("codec", name)), None)
+    if found is None:
+        raise CollpressError(f"there is no codec {name}", fix="./run collpress build --platform local")
+    usual = " ".join(f"{p['usual']:.17g}" for p in found.get("parameters", ()))
+    told = {"codec": name, "codec_plugin": str(Path(found["path"]).absolute())}
+    return told | ({"codec_parameters": usual} if usual else {})
+
+
+def arguments(description: str | None, *, platform: bool = True) -> argparse.ArgumentParser:
+    """What every such bench takes; without `platform` the bench says itself where it measures."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
+    if platform:
+        parser.add_argument("--platform", default="local", help="name of a file in config/platforms (default: local)")
     return parser
 
 

@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
         const MappedFile data(argv[3]);
         const std::size_t count = data.size() / sizeof(float) / static_cast<std::size_t>(size);
         const std::size_t bytes = count * sizeof(float);
-        CodecContext codec(plugins.load(argv[2]).codec(), "codec", {COLLPRESS_FLOAT32, 0.01});
+        CodecContext codec(plugins.load(argv[2]).codec(), "codec", {COLLPRESS_FLOAT32, 0.01, nullptr, 0, 0, 0});
         MpiP2p p2p(MPI_COMM_WORLD);
         p2p.configure({sizeof(float), reduction_of(COLLPRESS_FLOAT32, COLLPRESS_SUM), &codec});
         const Buffer recv(bytes);

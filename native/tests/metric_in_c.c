@@ -7,7 +7,7 @@
 
 static const collpress_metric_value values[] = {{"count", "1"},    {"minimum", "data"}, {"maximum", "data"},
                                                 {"bound", "data"}, {"pairs", "1"},      {"mean_error", "data"},
-                                                {"never", "1"}};
+                                                {"row", "1"},      {"plane", "1"},      {"never", "1"}};
 
 typedef struct seen {
     collpress_metric_config told;
@@ -37,11 +37,13 @@ static const char *finish(void *context, double *result) {
     result[3] = me->told.abs_bound;
     result[4] = me->pairs;
     result[5] = me->errors / me->pairs;
-    result[6] = NAN;
+    result[6] = (double)me->told.row;
+    result[7] = (double)me->told.plane;
+    result[8] = NAN;
     return NULL;
 }
 
-static const collpress_metric interface = {7, values, create, destroy, add, finish};
+static const collpress_metric interface = {9, values, create, destroy, add, finish};
 static const collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_METRIC, "what it saw", &interface};
 
 const collpress_plugin_t *collpress_plugin(void) { return &plugin; }

@@ -20,6 +20,7 @@ ALIKE: dict[str, Any] = {
 
 
 BUSY = ALIKE["load"]
+BUS = {"kind": "loopback", "medium": "loopback, shared by both directions", "rate": 25 * 10**8, "found": None}
 
 
 def cube(schema: int = 1, launches: int = 5, **changes: Any) -> xr.DataTree:
@@ -31,6 +32,7 @@ def test_cubes_that_were_measured_alike_need_no_warning_even_with_another_mpi() 
     assert differences(cube(), cube()) == []
     other = {"hosts": ["node"], "mpi_libraries": ["MPICH 5"]}
     assert differences(cube(), cube(world=other)) == []
+    assert differences(cube(links=[BUS]), cube(links=[BUS | {"found": [2.4e9, 2.5e9]}])) == []
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,10 @@ def test_cubes_that_were_measured_alike_need_no_warning_even_with_another_mpi() 
     [
         ({"schema": 2}, "different schemas: A has 1, B has 2"),
         ({"launches": 3}, "another number of launches: A has 5, B has 3"),
+        (
+            {"links": [BUS]},
+            "over different links: A over none made, B over loopback, shared by both directions, 2.5 Gbit/s",
+        ),
         ({"datasets": {"colpex/theta": "b" * 64}}, "the dataset colpex/theta is another one"),
         ({"measure": {"warmup": ["5"], "at_most": ["0.4"]}}, "another at_most: A with 0.2, B with 0.4"),
         ({"measure": {"warmup": ["5"]}}, "another at_most: A with 0.2, B with nothing said"),

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from codec_building import NAMES, ROOT, compiler
+from codec_building import NAMES, ROOT, compiler, skip_without_library
 
 from collpress.codecs import codec_environment
 
@@ -42,10 +42,9 @@ def fuzz(fuzzer: Path, plugin: Path, rounds: int) -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.parametrize("name", [*NAMES, "deltapack-portable"])
+@pytest.mark.parametrize("name", [*NAMES, "deltapack-portable", "deltapack-dense-portable"])
 def test_damage_does_no_harm(fuzzer: Path, plugins: dict[str, Path], name: str) -> None:
-    if name == "zfp" and not codec_environment():
-        pytest.skip("zfpy's library is not installed")
+    skip_without_library(name)
     done = fuzz(fuzzer, plugins[name], 250)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +15,14 @@ import pytest
 from codec_building import NAMES
 
 from collpress.cli import main
-from collpress.codecs import Codec, zfp_library
+from collpress.codecs import Codec, sz3
 from collpress.codecs.catalog import built_codecs
+from collpress.codecs.outside import outside_library, outside_of
 from collpress.errors import CollpressError
 from collpress.verbs import codecs as verb
 
 ROOT = Path(__file__).resolve().parents[2]
+LOSSLESS = {"none", "float-ans", "zstd", "lz4", "blosc2-shuffle"}
 
 
 @pytest.fixture
@@ -29,18 +30,16 @@ def built(plugins: dict[str, Path], tmp_path: Path) -> Path:
     """A checkout in which the codecs are built."""
     record = tmp_path / "results/native/local/build.json"
     record.parent.mkdir(parents=True)
-    entries = [{"name": name, "kind": "codec", "path": str(path)} for name, path in plugins.items() if name in NAMES]
+    entries = [{"name": name, "kind": "codec", "path": str(plugins[name])} for name in NAMES]
     entries.append({"name": "ring", "kind": "algorithm", "path": "ring.so"})
     record.write_text(json.dumps({"schema": 1, "platform": "local", "plugins": entries[::-1]}), encoding="utf-8")
     return tmp_path
 
 
 def test_a_codec_says_what_it_is(plugins: dict[str, Path]) -> None:
-    said = {
-        name: Codec(plugins[name]) for name in ("none", "deltapack", "deltapack-dense", "int8", "bf16", "fp16", "zfp")
-    }
-    assert {name for name, codec in said.items() if codec.takes_bound} == {"deltapack", "deltapack-dense", "zfp"}
-    assert {name for name, codec in said.items() if codec.lossless} == {"none"}
+    said = {name: Codec(plugins[name]) for name in NAMES}
+    assert {name for name, codec in said.items() if codec.takes_bound} >= {"deltapack", "deltapack-dense", "szx", "zfp"}
+    assert {name for name, codec in said.items() if codec.lossless} == LOSSLESS
     assert said["none"].dtypes == ("float32", "float64", "int32")
     assert said["deltapack"].dtypes == ("float32", "float64")
     assert all(codec.name == name and codec.summary for name, codec in said.items())
@@ -86,15 +85,28 @@ def test_the_verb_lists_codecs(
     assert main(["codecs", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert set(listed) == {"machine", "rows", "summary"}
-    assert listed["rows"][1] | {"summary": ""} == {
+    assert next(row for row in listed["rows"] if row["name"] == "deltapack") | {"summary": ""} == {
         "name": "deltapack",
         "dtypes": ["float32", "float64"],
         "takes_bound": True,
         "lossless": False,
         "summary": "",
+        "missing": None,
     }
     assert main(["codecs"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1 + len(NAMES)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1 : 1 + len(NAMES)]] == NAMES
+
+
+def test_the_verb_says_which_library_is_missing(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verb, "built_codecs", functools.partial(built_codecs, root=built))
+    monkeypatch.setenv("COLLPRESS_LZ4_LIBRARY", "/nowhere/liblz4.so")
+    assert main(["codecs"]) == 0
+    said = capsys.readouterr().out
+    assert "lz4 is unsupported here: COLLPRESS_LZ4_LIBRARY names /nowhere/liblz4.so, which is no file" in said
+    assert "deltapack is unsupported" not in said
 
 
 def bench_module() -> ModuleType:
@@ -115,19 +127,31 @@ def test_the_bench_measures_every_codec(
     monkeypatch.setattr(bench, "pin", lambda: None)
     monkeypatch.setattr(sys, "argv", ["codecs.py", "--json", "--megabytes", "1", "--repetitions", "2"])
     assert bench.main() == 0
-    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    said = capsys.readouterr()
+    assert ("sz3 is left out: pysz is not installed" in said.err) == (not sz3.installed())
+    result: dict[str, Any] = json.loads(said.out)
     summary = result["summary"]
     assert summary["compress_over_memcpy"] > 0
     assert summary["decompress_over_memcpy"] > 0
     assert summary["compress_over_zfp"] > 0
-    assert 3 < summary["ratio_power_law_1e-3"] < 8
+    assert summary["ratio_over_truncating"] > 1
     assert 0.5 < summary["max_error_over_bound"] <= 1
     assert 0 <= summary["bias_over_bound"] < 0.01
     rows = [r for r in result["rows"] if r["dataset"] == "synthetic/power-law"]
-    assert {r["codec"] for r in rows} == {"memcpy", *NAMES}
+    without = {name for name in NAMES if outside_of(name) is not None and outside_library(name) is None}
+    expected = {*NAMES, "sz3", "truncating"} - ({"sz3"} if not sz3.installed() else set())
+    assert {r["codec"] for r in rows} == expected - without
     by_bound = {r["bound"]: r for r in rows if r["codec"] == "deltapack"}
     assert set(by_bound) == {"rel 1e-2", "rel 1e-3", "rel 1e-4"}
     assert by_bound["rel 1e-4"]["psnr_db"] > by_bound["rel 1e-2"]["psnr_db"] + 30
+
+
+def test_the_size_of_truncating_coding_is_counted_by_hand() -> None:
+    """Blocks of 32: all zero; widest 1; widest 5 (three bits)."""
+    values = np.zeros(96, np.float32)
+    values[32:64:2] = 1.5  # truncated to 1: differences of 1
+    values[70:] = -5.9  # truncated to -5
+    assert bench_module().truncating_bytes(values, 1.0) == 1 + (1 + 4 + 4) + (1 + 4 + 12)
 
 
 def test_the_bench_without_a_build_says_how_to_build(
@@ -138,9 +162,3 @@ def test_the_bench_without_a_build_says_how_to_build(
     monkeypatch.setattr(sys, "argv", ["codecs.py"])
     assert bench.main() == 2
     assert "./run collpress build" in capsys.readouterr().err
-
-
-def test_libzfp_is_there_where_it_is_required() -> None:
-    if "zfp" not in os.environ.get("COLLPRESS_REQUIRE", "").split(","):
-        pytest.skip("COLLPRESS_REQUIRE does not name zfp")
-    assert zfp_library() is not None

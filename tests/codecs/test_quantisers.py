@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from codec_building import VECTORISED
 from codec_judgement import bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,7 +115,7 @@ def test_sizes_on_the_wire(int8: Codec, bf16: Codec) -> None:
     assert bf16.compress(values).size == bf16.compress(values.astype(np.float32)).size == 32 + 2 * values.size
 
 
-@pytest.mark.parametrize("name", ["int8", "bf16", "fp16"])
+@pytest.mark.parametrize("name", VECTORISED)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_vector_and_portable_loops_make_the_same_streams(plugins: dict[str, Path], name: str, dtype: str) -> None:
     rng = np.random.default_rng(1)

@@ -76,7 +76,7 @@ def subject(error: float, bound: float, terms: int, count: int) -> dict[str, Any
     if not bound:
         problems["error_histogram"] = "no bound above 0 is known"
     named = {m["name"]: dict(zip(m["values"], metrics[m["name"]], strict=True)) for m in METRICS}
-    return {"bound": bound, "left_out": 0, "metrics": named, "problems": problems}
+    return {"bound": bound, "bound_ok": error <= bound, "left_out": 0, "metrics": named, "problems": problems}
 
 
 def _below(x: float, error: float, sd: float, terms: int) -> float:

@@ -43,3 +43,38 @@ def test_a_damaged_inventory_is_a_message(text: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CollpressError, match="this inventory cannot be read"):
         dataset_checksums(path, ["colpex/theta"])
+
+
+def attempt(rate: int | None, measured: float, verdict: str, kind: str = "namespaces") -> str:
+    link = {"rate": rate, "measured": measured, "verdict": verdict} if rate else None
+    hosts = {"kind": kind, "names": ["a", "b"], "rate": rate, "link": link}
+    return json.dumps({"host": "h", "machine": {}, "git": None, "launch": {"hosts": hosts}})
+
+
+def test_the_links_that_attempts_had_are_told_with_what_was_found(tmp_path: Path) -> None:
+    folder = small().write(tmp_path)
+    for number, text in enumerate(
+        [
+            attempt(10**9, 0.99e9, "met"),
+            attempt(10**9, 0.5e9, "missed"),
+            attempt(10**9, 1.01e9, "met"),
+            attempt(10**8, 0.5e8, "missed", "loopback"),
+            attempt(None, 0, "met"),
+        ]
+    ):
+        (folder / "batches/b0c0ffee" / f"provenance-{number}.json").write_text(text, encoding="utf-8")
+    link = {"kind": "namespaces", "medium": "a link, its rate in each direction"}
+    bus = {"kind": "loopback", "medium": "loopback, shared by both directions"}
+    assert json.loads(build_cube(folder, root=folder).attrs["provenance"])["links"] == [
+        {**link, "rate": 10**9, "found": [0.99e9, 1.01e9], "met": 2, "missed": 1},
+        {**bus, "rate": 10**8, "found": None, "met": 0, "missed": 1},
+        {**link, "rate": None, "found": None, "met": 0, "missed": 0},
+    ]
+
+
+def test_on_one_host_there_is_no_link(tmp_path: Path) -> None:
+    folder = small().write(tmp_path)
+    launch = {"environment": {}, "binding": "core"}
+    text = json.dumps({"host": "h", "machine": {}, "git": None, "launch": launch})
+    (folder / "batches/b0c0ffee/provenance-1.json").write_text(text, encoding="utf-8")
+    assert json.loads(build_cube(folder, root=folder).attrs["provenance"])["links"] == []

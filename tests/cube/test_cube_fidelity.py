@@ -54,6 +54,7 @@ def test_values_are_those_of_the_records(cube: xr.DataTree) -> None:
     assert point(group, "message_psnr").item() == message["metrics"]["psnr"]["psnr"]
     assert point(group, "message_bound").item() == 1e-3
     assert point(group, "result_bound").item() == pytest.approx(4e-3 + 1e-6)
+    assert (point(group, "message_bound_ok").item(), point(group, "result_bound_ok").item()) == (1, 1)
     histogram = point(group, "message_error_histogram")
     assert histogram.values.tolist() == list(message["metrics"]["error_histogram"].values())
     assert point(group, "message_error_quantiles").sel(error_quantiles_value="p90").item() == pytest.approx(0.63e-3)

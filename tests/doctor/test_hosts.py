@@ -12,7 +12,7 @@ from collpress.doctor.hosts import hosts
 from collpress.errors import CollpressError
 from collpress.execute.namespaces import NAMESPACES
 from collpress.layout import ROOT
-from collpress.provenance.namespaces import namespaces_lack
+from collpress.provenance.namespaces import loopback_lack, namespaces_lack
 from collpress.spec import Platform, load_platform, platform_text
 
 
@@ -48,13 +48,21 @@ def test_what_is_missing_is_a_problem_with_its_fix(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_the_system_refuses_is_a_problem_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(rate: int | None) -> None:
+    def refused(kind: str, rate: int | None) -> None:
         raise CollpressError("two hosts cannot be made of this machine: no veth", fix="see docs/platforms.md")
 
-    monkeypatch.setattr(module, "host_pair", refused)
+    monkeypatch.setattr(module, "made_hosts", refused)
     [result] = hosts(two_hosts())
     assert (result.verdict, result.found, result.fix) == (
         "problem",
         "two hosts cannot be made of this machine: no veth",
         "see docs/platforms.md",
     )
+
+
+def test_a_throttled_loopback_is_called_a_shared_one() -> None:
+    if lack := loopback_lack():
+        skip_unless_required("user-namespaces", lack)
+    [result] = hosts(load_platform(ROOT / "config/platforms/throttled-loopback-1g.yaml"))
+    assert (result.check, result.verdict) == ("throttled loopback", "ok")
+    assert result.found == "made and removed: collpress-loopback, loopback, shared by both directions, 1000 Mbit/s"

@@ -2,7 +2,7 @@
 
 `reference:NAME`: ok; slow (0.15 s); crash, crash-once (SIGSEGV); hang; hang-told (says where it is, as ranks do when
 they are asked); silent (exits without a record); torn (dies in the middle of a line); fail (a record with status
-failed); memory (std::bad_alloc). The variable STAND_IN makes the whole core misbehave:
+failed); wrong (one with status invalid); memory (std::bad_alloc). The variable STAND_IN makes the whole core misbehave:
 `die` before the first point, `size` (exit code 4), `busy` (no reaction to SIGTERM).
 """
 
@@ -77,10 +77,10 @@ def main() -> None:
             write(file, kind="begin", key=point["key"])
             name = point["algorithm"].partition(":")[2]
             misbehave(name, file, point["key"])
-            failed = name == "fail"
-            status: dict[str, Any] = (
-                {"status": "failed", "reason": "said no"} if failed else {"status": "ok", "reason": None}
-            )
+            status: dict[str, Any] = {
+                "fail": {"status": "failed", "reason": "said no"},
+                "wrong": {"status": "invalid", "reason": "element 7 is 3, not 4"},
+            }.get(name, {"status": "ok", "reason": None, "n": 10, "time_s": times})
             requested = {k: v for k, v in point.items() if k not in ("key", "id")}
             own: dict[str, Any] = {
                 "key": point["key"],
@@ -89,7 +89,7 @@ def main() -> None:
                 "by": "core",
                 "requested": requested,
             }
-            write(file, kind="record", **own, **status, **({} if failed else {"n": 10, "time_s": times}))
+            write(file, kind="record", **own, **status)
         write(file, kind="end")
 
 

@@ -156,10 +156,20 @@ def test_a_plugin_that_does_not_compile_or_is_none_is_written_down_as_broken_and
     (tmp_path / "mine" / "wrong.cpp").write_text("int main() { return nothing_here; }\n", encoding="utf-8")
     (tmp_path / "mine" / "nothing.cpp").write_text("int nothing() { return 0; }\n", encoding="utf-8")
     (tmp_path / "mine" / "sound.cpp").write_text(PLUGIN.format(body=GOOD, summary="sound"), encoding="utf-8")
+    function = (
+        '"""Largest error."""\nvalues = {"largest": "data"}\n\n'
+        "def measure(expected, got):\n    return abs(got - expected).max()\n"
+    )
+    (tmp_path / "mine" / "in_python.py").write_text(function, encoding="utf-8")
+    (tmp_path / "mine" / "no_metric.py").write_text("print('nothing')\n", encoding="utf-8")
     build = read_build(build_plugins("local", toolchain, [tmp_path / "mine"], tmp_path / "out").record)
-    assert [plugin["name"] for plugin in build["plugins"]] == ["sound"]
+    assert sorted(plugin["name"] for plugin in build["plugins"]) == ["in_python", "sound"]
+    [metric] = [plugin for plugin in build["plugins"] if plugin["kind"] == "metric"]
+    assert (metric["values"], metric["units"], metric["summary"]) == (["largest"], ["data"], "Largest error.")
+    assert metric["source"] == str(tmp_path / "mine" / "in_python.py")
     reasons = {broken["name"]: broken["reason"] for broken in build["broken"]}
-    assert reasons.keys() == {"wrong", "nothing"}
+    assert reasons.keys() == {"wrong", "nothing", "no_metric"}
+    assert reasons["no_metric"] == "no_metric.py: a metric in Python needs a function measure(expected, got)"
     assert reasons["wrong"].startswith("wrong.cpp:1: compiler error")
     assert "not a usable plugin" in reasons["nothing"]
 

@@ -140,7 +140,7 @@ CASES = {
 """The last two: every metric is NaN; the cube is of a time that had no metrics."""
 CROWDED = ("small", "crowded", "one rank", "many bounds", "half lost", "all lost")
 """Where one column may be too narrow."""
-OF_METRICS = ("rate-distortion", "error-histogram")
+OF_METRICS = ("rate-distortion", "error-histogram", "fidelity-table")
 PICTURES = [
     (name + width, case)
     for name in figure_names()
@@ -226,6 +226,8 @@ def test_every_status_has_a_mark_and_no_two_look_alike_without_colour() -> None:
         ("error-histogram", "no number", "no histogram in the cube"),
         ("error-histogram", "no fidelity", "no histogram in the cube"),
         ("error-histogram", "no fidelity", "add error_histogram to the campaign's metrics: and run it again"),
+        ("fidelity-table", "nothing ok", "no point of this campaign compresses"),
+        ("fidelity-table", "no codec runs", "– unsupported"),
         ("phases", "nothing ok", "only the library's algorithms are planned"),
         ("phases", "no codec runs", "– unsupported"),
     ],

@@ -17,8 +17,8 @@ from collpress.wiring import figures_of
 
 def test_the_figures_are_the_modules_that_draw() -> None:
     assert figure_names() == [
-        "best-over-default", "breakdown", "coverage", "error-histogram", "latency", "phases", "rate-distortion",
-        "speed-up",
+        "best-over-default", "break-even", "breakdown", "coverage", "error-growth", "error-histogram",
+        "fidelity-table", "latency", "phases", "rate-distortion", "speed-up",
     ]  # fmt: skip
     assert figure_module("latency").name == "latency.py"
 

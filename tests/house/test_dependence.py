@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "provenance": set(),
     "records": set(),
     "plan": {"spec", "data", "provenance", "codecs"},
-    "execute": {"plan", "records", "provenance", "codecs"},
+    "execute": {"plan", "records", "provenance", "codecs", "metrics"},
     "analysis": set(),
     "cube": {"records", "analysis", "provenance"},
     "findings": {"analysis", "cube"},

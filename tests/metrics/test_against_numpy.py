@@ -27,6 +27,11 @@ UNITS = {
     "bias": ("data", "1"),
     "error_quantiles": ("data",) * 4,
     "error_histogram": ("1",) * 42,
+    "max_relative_error": ("1",) * 4,
+    "ssim": ("1",) * 4,
+    "spectral_error": ("1",) * 6,
+    "error_autocorrelation": ("1",) * 5,
+    "wasserstein": ("data", "1", "1"),
 }
 
 

@@ -11,7 +11,11 @@ import pytest
 from native_core import Core, Entry, Outcome, plan_text, point
 
 RANKS, COUNT = 3, 10_000
-BUILT_IN = ("psnr", "max_error", "nrmse", "mae", "cosine", "bias", "error_quantiles", "error_histogram")
+SUBJECTS = ("message", "result")
+BUILT_IN = (
+    "psnr", "max_error", "nrmse", "mae", "cosine", "bias", "error_quantiles", "error_histogram",
+    "max_relative_error", "ssim", "spectral_error", "error_autocorrelation", "wasserstein",
+)  # fmt: skip
 
 
 class Measured:
@@ -34,14 +38,17 @@ class Measured:
         file |= {"message_bytes": 4 * COUNT, "metrics": self.paths(self.seen, *built_in)}
         relative = {"bound": "rel", "bound_value": "1e-3"}
         deltapack, int8 = (core.build / f"plugins/codecs/{name}.so" for name in ("deltapack", "int8"))
-        self.bounded = core.compressed("deltapack", deltapack, **file, **relative)
+        self.bounded = core.compressed("deltapack", deltapack, **file, **relative, row=100, plane=2500)
         self.largest = core.compressed("deltapack", deltapack, **file, **relative, op="max")
         self.int8 = core.compressed("int8", int8, **file)
         self.lossless = core.compressed("codec_copies", user / "codec_copies.so", **file)
         self.library = point(algorithm="library:default", **file)
         self.unasked = point(algorithm="library:default", **file | {"metrics": None})
+        self.lies = core.compressed("codec_lies", user / "codec_lies.so", **file)
+        unbounded = user / "codec_infinite_but_copies.so"
+        self.unbounded = core.compressed("codec_infinite_but_copies", unbounded, **file)
         self.odd_values = core.compressed(
-            "codec_copies", user / "codec_copies.so", **file | {"data_path": folder / "odd.bin"}
+            "codec_copies", user / "codec_copies.so", **file | {"data_path": folder / "odd.bin", "row": 100}
         )
         double = {"data_path": folder / "double.bin", "dtype": "float64", "message_bytes": 8 * COUNT}
         self.float64 = core.reference("ring", **file | double)
@@ -81,10 +88,13 @@ def test_a_message_is_measured_against_itself_and_a_result_against_the_oracle(me
         assert (told["count"], told["pairs"], subject["left_out"]) == (COUNT, COUNT, 0)
         assert (told["minimum"], told["maximum"]) == (reference.min(), reference.max())
         assert told["bound"] == subject["bound"]
+        assert subject["bound_ok"] is True
+        assert (told["row"], told["plane"]) == (100, 2500)
         assert 0 < subject["metrics"]["max_error"]["absolute"] <= subject["bound"]
         histogram = subject["metrics"]["error_histogram"]
         assert (sum(histogram.values()), histogram["below"], histogram["above"]) == (COUNT, 0, 0)
         assert set(subject["metrics"]) == {"metric_in_c", *BUILT_IN}
+        assert (subject["metrics"]["ssim"]["axes"], subject["metrics"]["ssim"]["windows"]) == (2, 4 * 5 * 24)
     # The check looks at all ranks; in a ring they all end with the same result.
     assert result["metrics"]["max_error"]["absolute"] == record["check"]["max_abs_error"]
     assert result["metrics"]["psnr"]["psnr"] == pytest.approx(record["check"]["psnr_db"])
@@ -126,6 +136,8 @@ def test_values_that_nothing_can_be_expected_of_are_left_out(measured: Measured)
     assert fidelity["message"]["left_out"] == 1  # NaN
     assert fidelity["message"]["metrics"]["metric_in_c"]["maximum"] == np.float32(2e38)
     assert fidelity["result"]["left_out"] == 3  # NaN, an infinity, and a sum that may overflow
+    for subject in SUBJECTS:  # what is left no longer lies in rows
+        assert fidelity[subject]["metrics"]["metric_in_c"]["row"] == 0
     assert fidelity["result"]["metrics"]["metric_in_c"]["pairs"] == COUNT - 3
     assert fidelity["result"]["metrics"]["metric_in_c"]["maximum"] < 1e6
 
@@ -176,6 +188,15 @@ def test_a_wrong_result_keeps_its_fidelity_and_nobody_asking_gets_none(measured:
     assert wrong["status"] == "invalid"
     assert wrong["fidelity"]["result"]["metrics"]["psnr"]["psnr"] is not None
     assert measured.fidelity(measured.unasked) is None
+
+
+def test_a_bound_that_does_not_hold_is_told_of_message_and_result(measured: Measured) -> None:
+    lies = measured.outcome.record(measured.lies)
+    assert lies["status"] == "invalid"
+    told = [(lies["fidelity"][subject]["bound"] is None, lies["fidelity"][subject]["bound_ok"]) for subject in SUBJECTS]
+    assert told == [(False, False), (False, False)]
+    unbounded = measured.fidelity(measured.unbounded)["message"]
+    assert (unbounded["bound"], unbounded["bound_ok"]) == (None, None)
 
 
 @pytest.mark.parametrize(

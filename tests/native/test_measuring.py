@@ -18,7 +18,7 @@ RECORD_KEYS = {
     "requested", "effective", "count", "message_bytes", "total_bytes", "unique_bytes", "warmup",
     "measuring_s", "n", "stop_reason",
     "time_s", "mean_over_ranks_s", "start_skew_s",
-    "late", "clock_residual_s", "noise", "phases_s", "overlap", "codec", "check", "fidelity",
+    "late", "clock_residual_s", "noise", "phases_s", "overlap", "codec", "check", "fidelity", "feedback",
     "resources", "samples", "trace",
 }  # fmt: skip
 
@@ -92,6 +92,11 @@ class Shown:
         self.misnamed = core.reference("ring", plugin=core.build / "plugins/compressed/allreduce/ring.so")
         self.refuses = core.compressed("codec_refuses", user / "codec_refuses.so")
         self.absent_on_1 = core.compressed("codec_absent_on_rank_1", user / "codec_absent_on_rank_1.so")
+        settings = (user / "codec_takes_settings.so", user / "codec_misdeclares.so")
+        self.settled = core.compressed("takes(group=64)", settings[0], codec_parameters="64 1")
+        self.unsettled = core.compressed("takes", settings[0], codec_parameters="64 0")
+        self.overlooked = core.compressed("takes", settings[0])
+        self.misdeclares = core.compressed("misdeclares", settings[1], codec_parameters="128")
         self.unbounded = core.compressed("deltapack", deltapack)
         self.vain_bound = core.compressed("codec_copies", user / "codec_copies.so", bound="abs", bound_value="1")
         self.wrong_dtype = core.compressed("deltapack", deltapack, dtype="int32", bound="abs", bound_value="1")
@@ -292,6 +297,9 @@ def test_waiting_for_a_send_returns_the_bytes_that_were_posted(shown: Shown, siz
         ("misnamed", "failed", "compresses; ask for it as compressed:"),
         ("refuses", "failed", "codec codec_refuses cannot represent values of this data"),
         ("absent_on_1", "failed", "rank 1: codec codec_absent_on_rank_1 failed inside"),
+        ("unsettled", "unsupported", "codec takes does not support this dtype or configuration"),
+        ("overlooked", "failed", "codec takes has 2 parameters, the plan gives 0"),
+        ("misdeclares", "failed", "the usual value of the parameter group is outside its limits"),
         ("unbounded", "unsupported", "codec deltapack needs an error bound"),
         ("vain_bound", "unsupported", "codec codec_copies takes no error bound"),
         ("wrong_dtype", "unsupported", "codec deltapack does not support int32"),

@@ -1,10 +1,12 @@
-"""A campaign of a few lines, a platform, and an installation that offers a little of everything."""
+"""A small house, a campaign of a few lines, a platform, and an installation that offers a little of everything."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from small_house import House
 
 from collpress.plan.machine import Machine
 from collpress.plan.offer import Algorithm, Codec, Dataset, Offer
@@ -74,3 +76,11 @@ def write() -> Callable[..., Campaign]:
         )
 
     return make
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    root = tmp_path / "mon château"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    return House(root)

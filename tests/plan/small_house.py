@@ -41,6 +41,27 @@ OFFERS = {
     "algorithms": [{"collective": "allreduce", "name": "ring", "id": 4}],
 }
 
+INT8 = [
+    {
+        "name": "group",
+        "summary": "values that share a scale",
+        "choices": [],
+        "usual": 128.0,
+        "least": 32.0,
+        "most": 4096.0,
+        "whole": True,
+    },
+    {
+        "name": "rounding",
+        "summary": "to which integer",
+        "choices": ["nearest", "stochastic"],
+        "usual": 0.0,
+        "least": 0.0,
+        "most": 0.0,
+        "whole": False,
+    },
+]
+
 
 class House:
     """A checkout with everything that the inventory looks at."""
@@ -112,6 +133,7 @@ class House:
                     plugin("ring", "algorithm", compresses=True, **algorithm),
                     plugin("none", "codec", takes_bound=False, **codec),
                     plugin("zfp", "codec", takes_bound=True, **codec),
+                    plugin("int8", "codec", takes_bound=False, parameters=INT8, **codec),
                     plugin("psnr", "metric", values=["psnr"], units=["dB"], summary="a ratio"),
                     plugin("bias", "metric", values=["bias", "ratio"], units=["data", "1"], summary="a mean"),
                 ],

@@ -19,14 +19,6 @@ from collpress.spec import load_campaign, load_platform
 from collpress.wiring import Wiring
 
 
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
-    root = tmp_path / "mon château"
-    root.mkdir()
-    monkeypatch.chdir(root)
-    return House(root)
-
-
 @pytest.mark.parametrize("called", ["lab/secret", "private-00000000"])
 def test_nothing_that_is_made_knows_the_name_of_a_private_dataset(house: House, called: str) -> None:
     """A campaign may call it by its name, or by the public id, which it then can be published with."""

@@ -175,6 +175,12 @@ def test_segments_and_fan_outs_are_dropped_where_the_algorithm_does_not_ask(expa
             "compressed: algorithms take op sum, max, min, not prod",
         ),
         ("collective: allreduce, algorithm: 'compressed:ring', codec: none, op: min", None),
+        ("collective: allreduce, feedback: 10", None),
+        ("collective: allreduce, feedback: 10, dtype: float64, call: nonblocking", None),
+        ("collective: bcast, feedback: 10", "only the result of an allreduce can be fed back, not that of bcast"),
+        ("collective: bcast, feedback: 0", None),
+        ("collective: allreduce, feedback: 10, op: max", "only sums are fed back, over the number of ranks; not max"),
+        ("collective: allreduce, feedback: 10, dtype: int32", "only float32 and float64 can be fed back, not int32"),
         ("collective: alltoallv, message_bytes: 2Gi, ranks: 8", "4294967296 elements: one MPI call counts at most"),
         ("collective: bcast, dataset: made/field, message_bytes: 400, root: 3", None),
         (
@@ -245,6 +251,7 @@ def test_every_new_factor_is_part_of_the_id() -> None:
     point = {"collective": "bcast", "algorithm": "library:default", "message_bytes": 64, "ranks": 2, **USUAL}
     other = {"root": 1, "buffers": "in-place", "call": "nonblocking", "imbalance": "linear", "segment_bytes": 64}
     other |= {"fanout": 3, "sync": "window", "cache": "cold", "alignment": 64, "backend": "mpi4py", "knobs": "eager"}
+    other |= {"feedback": 10}
     assert set(other) == set(USUAL)
     ids = {point_id(point), *(point_id(point | {name: value}) for name, value in other.items())}
     assert len(ids) == len(other) + 1

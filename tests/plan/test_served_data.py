@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from collpress.fidelity import grain
 from collpress.plan import serving
 from collpress.plan.expansion import expand
 from collpress.plan.identity import point_id, point_key
@@ -57,7 +58,36 @@ def test_data_suffice_or_it_is_said_why_not(
 
 def line_of(factors: dict[str, Any], offer: Offer) -> dict[str, str]:
     line = plan_line("k", "i", factors, offer, DATASETS, Measure())
-    return {k: v for k, v in line.items() if k.startswith(("data", "wrap"))}
+    return {k: v for k, v in line.items() if k.startswith(("data", "wrap", "row", "plane"))}
+
+
+@pytest.mark.parametrize(
+    ("shape", "parts", "row_and_plane"),
+    [
+        ((6, 10, 83, 80), None, (80, 6640)),
+        ((1, 100, 500, 400), None, (400, 200_000)),
+        ((83, 1, 80), None, (80, 0)),
+        ((413_340,), None, (0, 0)),
+        ((1, 7), None, (0, 0)),
+        ((), None, (0, 0)),
+        ((3, 20, 50), 3, (50, 0)),
+        ((1, 4, 20, 50), 1, (50, 1000)),
+        ((3, 1000), 3, (0, 0)),
+    ],
+)
+def test_a_row_and_a_plane_are_those_of_one_array(
+    shape: tuple[int, ...], parts: int | None, row_and_plane: tuple[int, int]
+) -> None:
+    assert grain(shape, parts) == row_and_plane
+
+
+def test_the_core_is_told_the_shape_where_there_is_one(write: Any, platform: Platform, offer: Offer) -> None:
+    [point] = points(write, platform, offer, "dataset: weather/theta")
+    for shape, told in [((20, 10), {"row": "10"}), ((10, 20, 50), {"row": "50", "plane": "1000"}), ((100,), {})]:
+        row, plane = grain(shape)
+        dataset = replace(SLICED, row=row, plane=plane)
+        line = plan_line("k", "i", point.factors, offer, {dataset.id: dataset}, Measure())
+        assert {key: line[key] for key in ("row", "plane") if key in line} == told
 
 
 def test_the_core_is_told_only_what_is_not_usual(write: Any, platform: Platform, offer: Offer) -> None:
@@ -102,9 +132,10 @@ def test_how_the_same_bytes_are_served_is_part_of_the_key(
         return point_key("id", factors, offer, {dataset.id: dataset}, {}, Measure(), machine)
 
     keys = [key(SLICED), key(replace(SLICED, parts=2)), key(replace(SLICED, dtype="bfloat16"))]
+    keys += [key(replace(SLICED, row=10)), key(replace(SLICED, row=10, plane=100))]
     monkeypatch.setitem(serving._AMPLITUDE, "float32", 0.5)
     keys.append(key(SLICED))
-    assert len(set(keys)) == 4
+    assert len(set(keys)) == 6
 
 
 def test_a_private_dataset_has_its_public_name_behind_the_plan(write: Any, platform: Platform, offer: Offer) -> None:

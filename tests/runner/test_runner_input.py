@@ -14,6 +14,7 @@ from collpress.runner.command_line import read_command_line
 from collpress.runner.plan import PlanError, read_plan
 
 FILE = {"data": "file", "data_path": "x.bin", "data_elements": 12}
+COMPRESSED = {"algorithm": "compressed:ring", "plugin": "x.so", "codec": "zfp", "codec_plugin": "zfp.so"}
 BAD_POINTS: list[dict[str, Any]] = [
     {"collective": "allgater"},
     {"collective": "allreduce", "root": 1},
@@ -33,6 +34,8 @@ BAD_POINTS: list[dict[str, Any]] = [
     {"at_least": "0"},
     {"algorithm": "compressed:ring", "plugin": "x.so"},
     {"codec": "zfp"},
+    {"codec_parameters": "1"},
+    *({**COMPRESSED, "codec_parameters": text} for text in ("", " 1", "1  2", "1,2", "nan", "1e999")),
     {"bound": "rel", "bound_value": "1e-3"},
     {"bound_value": "1e-3"},
     {"dtype": "float80"},
@@ -50,6 +53,19 @@ BAD_POINTS: list[dict[str, Any]] = [
     {"data": "pattern", "wrap": "repeat"},
     {**FILE, "data_parts": 5},
     {**FILE, "data_parts": 0},
+    {**FILE, "row": 1},
+    {**FILE, "row": 7},
+    {**FILE, "row": 0},
+    {**FILE, "plane": 6},
+    {**FILE, "row": 4, "plane": 4},
+    {**FILE, "row": 4, "plane": 6},
+    {**FILE, "row": 4, "plane": 8},
+    {"row": 8},
+    {"feedback": 0},
+    {"feedback": 1_000_001},
+    {"feedback": 2, "op": "max"},
+    {"feedback": 2, "dtype": "int32"},
+    {"feedback": 2, "collective": "reduce"},
     {**FILE, "data_dtype": "float64"},
     {**FILE, "dtype": "float64", "data_dtype": "bfloat16"},
     {**FILE, "wrap": "perturb"},

@@ -67,3 +67,22 @@ def test_a_library_may_be_controlled_by_its_own_kind_or_not_at_all(controls: str
 @pytest.mark.parametrize("path", sorted((ROOT / "config/platforms").glob("*.yaml")), ids=lambda p: p.stem)
 def test_the_platforms_of_the_house_are_right(path: Path) -> None:
     assert load_platform(path).title
+
+
+@pytest.mark.parametrize(
+    ("hosts", "nodes", "told"),
+    [
+        ("{kind: loopback, rate: 1 Gbit/s}", 2, ["limits.nodes", "a loopback makes one host", "fix: nodes: 1"]),
+        ("{kind: loopback, rate: none}", 1, ["hosts.rate", "a loopback without a rate is no link", "100 Mbit/s to 10"]),
+        ("{kind: loopback}", 1, ["here.yaml:7: hosts", "a loopback without a rate is no link"]),
+        ("{kind: namespaces, rate: 1 Gbit/s}", 1, ["limits.nodes", "namespaces make two hosts", "fix: nodes: 2"]),
+        ("{kind: loopbak, rate: 1 Gbit/s}", 1, ['did you mean "loopback"']),
+        ("{kind: loopback, rate: 11 Gbit/s}", 1, ["a rate of 11 Gbit/s cannot be kept here"]),
+    ],
+)
+def test_hosts_that_cannot_be_made_are_refused(hosts: str, nodes: int, told: list[str]) -> None:
+    text = GOOD.replace("nodes: 2", f"nodes: {nodes}") + f"hosts: {hosts}\n"
+    with pytest.raises(CollpressError) as error:
+        platform_text(text, "here.yaml")
+    for part in told:
+        assert part in str(error.value)

@@ -23,9 +23,15 @@ CARDS = RESULTS / "cards"
 CAMPAIGNS = RESULTS / "campaigns"
 """A folder a campaign, in it one a platform."""
 
+FIGURES = RESULTS / "figures"
+"""Figures that are drawn over several cubes, where nobody names another folder."""
+
 BASELINES = RESULTS / "baselines"
 """What was kept of a campaign, to compare later ones with."""
 
+
+PLUGIN_SUFFIXES = (".cpp", ".c", ".py")
+"""Of the sources of a user's plugins; those in Python are metrics."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
@@ -54,6 +60,19 @@ def baseline_file(name: str) -> Path:
     """What is kept under a name; CollpressError for what is no name."""
     _require_name("baseline", name)
     return BASELINES / f"{name}.json"
+
+
+def cube_file(word: str) -> Path:
+    """The cube that `CAMPAIGN/PLATFORM` or `CAMPAIGN@PLATFORM` stands for, or the path of one.
+
+    CollpressError for anything else.
+    """
+    names = re.split("[/@]", word)
+    if word.endswith(".nc"):
+        return Path(word)
+    if len(names) != 2:
+        raise CollpressError(f'"{word}" names no cube', allowed="CAMPAIGN/PLATFORM, or the path of a cube.nc")
+    return Places(*names).cube
 
 
 def build_record(platform: str) -> Path:

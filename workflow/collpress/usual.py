@@ -26,6 +26,7 @@ USUAL: Mapping[str, str | int] = MappingProxyType(
         "alignment": ALIGNMENT,
         "backend": "mpi",
         "knobs": "none",
+        "feedback": 0,
     }
 )
 
@@ -41,6 +42,7 @@ _WORDS = {
     "alignment": "aligned to {} bytes",
     "backend": "through {}",
     "knobs": "knobs: {}",
+    "feedback": "fed back {} times",
 }
 
 

@@ -8,21 +8,32 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from collpress.cards.sources import card_sources
-from collpress.codecs.zfp import libraries
+from collpress.codecs.outside import libraries
 from collpress.data import sidecar
 from collpress.data.access import DATA_ROOTS
 from collpress.data.registry import Entry, find, load_registry
 from collpress.execute.toolchain import signature
 from collpress.figures.registry import figure_module, figure_sources
-from collpress.layout import DATA, Places, build_record, campaign_file, card_file, dataset_file, platform_file
+from collpress.layout import (
+    DATA,
+    PLUGIN_SUFFIXES,
+    Places,
+    build_record,
+    campaign_file,
+    card_file,
+    dataset_file,
+    platform_file,
+)
 from collpress.plan.needs import datasets_needed, plugin_directories, refuse_unknown_plugins
 from collpress.provenance.machine import allowed_cpus, machine_key
 from collpress.spec import Campaign, load_campaign, load_platform
@@ -116,7 +127,13 @@ class Wiring:
     def plugin_sources(self) -> list[str]:
         """The sources in the directories that the campaign names."""
         found = (p for directory in self._plugin_directories() for p in directory.rglob("*"))
-        return sorted(str(p) for p in found if p.suffix in {".cpp", ".c", ".hpp", ".h"})
+        return sorted(str(p) for p in found if p.suffix in {*PLUGIN_SUFFIXES, ".hpp", ".h"})
+
+    def python_of_metrics(self) -> str:
+        """What metrics written in Python depend on beside their text; empty where the campaign brings none."""
+        if not any(source.endswith(".py") for source in self.plugin_sources()):
+            return ""
+        return f"Python {platform.python_version()}, NumPy {version('numpy')}"
 
     def plugin_arguments(self) -> str:
         """The same directories as quoted arguments of `collpress build`."""

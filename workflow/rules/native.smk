@@ -31,6 +31,7 @@ rule plugins:
     params:
         platform=wiring.platform_name,
         toolchain=wiring.toolchain(),
+        python=wiring.python_of_metrics(),
         directories=wiring.plugin_arguments(),
         out=lambda wildcards, output: os.path.dirname(output[0]),
     shell:

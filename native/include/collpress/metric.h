@@ -19,6 +19,11 @@ typedef struct collpress_metric_config {
     double minimum;   /* of the finite expected values; NaN where there are none */
     double maximum;   /* so that maximum - minimum is the value range of the reference */
     double abs_bound; /* what |got - expected| may be; 0: exact; NaN where nothing is known */
+    /* Elements of a row and of a plane of the array that the pairs are a contiguous piece of, in C order, axes of
+     * length 1 not counted; it may begin anywhere in the array. 0 where there is no such axis, where nothing is known,
+     * and where pairs were left out, so that those that come no longer lie as in the array. */
+    uint64_t row;
+    uint64_t plane;
 } collpress_metric_config;
 
 typedef struct collpress_metric_value {

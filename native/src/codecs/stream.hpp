@@ -30,7 +30,7 @@ struct StreamHeader {
     std::uint8_t reserved;
     std::uint64_t count;
     double bound;
-    std::uint32_t reserved2;
+    std::uint32_t settings; // the codec's own: what its parameters change about its streams
     std::uint32_t check;
 };
 static_assert(sizeof(StreamHeader) == 32);
@@ -56,8 +56,8 @@ inline std::uint32_t header_check(const StreamHeader &header) {
 }
 
 inline void write_header(void *out, std::uint32_t magic, std::uint32_t dtype, std::uint64_t count, double bound,
-                         std::uint8_t flags) {
-    StreamHeader header{magic, 1, static_cast<std::uint8_t>(dtype), flags, 0, count, bound, 0, 0};
+                         std::uint8_t flags, std::uint32_t settings = 0) {
+    StreamHeader header{magic, 1, static_cast<std::uint8_t>(dtype), flags, 0, count, bound, settings, 0};
     header.check = header_check(header);
     std::memcpy(out, &header, sizeof header);
 }
@@ -65,17 +65,31 @@ inline void write_header(void *out, std::uint32_t magic, std::uint32_t dtype, st
 // True when `in` begins with the header that write_header makes of the same arguments; `flags` receives the codec's
 // flags.
 inline bool read_header(const void *in, std::size_t bytes, std::uint32_t magic, std::uint32_t dtype,
-                        std::uint64_t count, double bound, std::uint8_t *flags) {
+                        std::uint64_t count, double bound, std::uint8_t *flags, std::uint32_t settings = 0) {
     StreamHeader header;
     if (in == nullptr || bytes < sizeof header) return false;
     std::memcpy(&header, in, sizeof header);
     *flags = header.flags;
     return header.check == header_check(header) && header.magic == magic && header.version == 1 &&
-           header.dtype == dtype && header.count == count &&
+           header.dtype == dtype && header.count == count && header.settings == settings &&
            std::bit_cast<std::uint64_t>(header.bound) == std::bit_cast<std::uint64_t>(bound);
 }
 
-inline std::size_t size_of(std::uint32_t dtype) { return dtype == COLLPRESS_FLOAT64 ? 8 : 4; }
+inline std::size_t size_of(std::uint32_t dtype) {
+    switch (dtype) {
+    case COLLPRESS_FLOAT64:
+    case COLLPRESS_INT64:
+        return 8;
+    case COLLPRESS_FLOAT16:
+    case COLLPRESS_BFLOAT16:
+    case COLLPRESS_INT16:
+        return 2;
+    case COLLPRESS_INT8:
+        return 1;
+    default:
+        return 4;
+    }
+}
 
 } // namespace collpress::codecs
 #endif

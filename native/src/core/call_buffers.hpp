@@ -47,6 +47,8 @@ class CallBuffers {
     const collpress_call &call() const { return call_; }
     const std::byte *contribution() const { return contribution_.data(); }
     std::byte *recv() const { return recv_.data(); }
+    // What the rank contributes from now on, to be overwritten between calls.
+    std::byte *next_contribution() { return contribution_.data(); }
 
     // What a call wrote outside of its buffers since the beginning; empty where all is as it was.
     std::string written_outside() const {

@@ -2,6 +2,7 @@
 
 #include "core/plugin.hpp"
 #include "core/suggestion.hpp"
+#include "measure/feedback.hpp"
 
 #include <bit>
 #include <charconv>
@@ -14,48 +15,52 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 42> known_keys = {"key",
-                                                         "id",
-                                                         "collective",
-                                                         "algorithm",
-                                                         "plugin",
-                                                         "tagged_plugin",
-                                                         "codec",
-                                                         "codec_plugin",
-                                                         "bound",
-                                                         "bound_value",
-                                                         "dtype",
-                                                         "op",
-                                                         "message_bytes",
-                                                         "root",
-                                                         "buffers",
-                                                         "call",
-                                                         "imbalance",
-                                                         "imbalance_seed",
-                                                         "segment_bytes",
-                                                         "fanout",
-                                                         "proof",
-                                                         "consistent_with",
-                                                         "sync",
-                                                         "cache",
-                                                         "alignment",
-                                                         "data",
-                                                         "data_path",
-                                                         "data_elements",
-                                                         "data_unique_bytes",
-                                                         "data_dtype",
-                                                         "data_parts",
-                                                         "wrap",
-                                                         "wrap_seed",
-                                                         "wrap_amplitude",
-                                                         "warmup",
-                                                         "min_iterations",
-                                                         "max_iterations",
-                                                         "precision",
-                                                         "at_most",
-                                                         "at_least",
-                                                         "instrumented",
-                                                         "metrics"};
+constexpr auto known_keys = std::to_array<std::string_view>({"key",
+                                                             "id",
+                                                             "collective",
+                                                             "algorithm",
+                                                             "plugin",
+                                                             "tagged_plugin",
+                                                             "codec",
+                                                             "codec_plugin",
+                                                             "codec_parameters",
+                                                             "bound",
+                                                             "bound_value",
+                                                             "dtype",
+                                                             "op",
+                                                             "message_bytes",
+                                                             "root",
+                                                             "buffers",
+                                                             "call",
+                                                             "imbalance",
+                                                             "imbalance_seed",
+                                                             "segment_bytes",
+                                                             "fanout",
+                                                             "proof",
+                                                             "consistent_with",
+                                                             "sync",
+                                                             "cache",
+                                                             "alignment",
+                                                             "feedback",
+                                                             "data",
+                                                             "data_path",
+                                                             "data_elements",
+                                                             "data_unique_bytes",
+                                                             "data_dtype",
+                                                             "data_parts",
+                                                             "row",
+                                                             "plane",
+                                                             "wrap",
+                                                             "wrap_seed",
+                                                             "wrap_amplitude",
+                                                             "warmup",
+                                                             "min_iterations",
+                                                             "max_iterations",
+                                                             "precision",
+                                                             "at_most",
+                                                             "at_least",
+                                                             "instrumented",
+                                                             "metrics"});
 
 std::vector<std::string_view> all_keys() { return {known_keys.begin(), known_keys.end()}; }
 
@@ -121,6 +126,23 @@ class Line {
             fail(key, "\"" + value + "\" is not a finite number above 0");
         }
         return number;
+    }
+
+    // Finite numbers, one space between two.
+    std::vector<double> numbers(std::string_view key) const {
+        const std::string &value = text(key);
+        std::vector<double> found;
+        const char *at = value.data();
+        const char *const end = at + value.size();
+        while (true) {
+            double number = 0;
+            const auto [stop, error] = std::from_chars(at, end, number);
+            if (error != std::errc() || !std::isfinite(number) || (stop != end && *stop != ' '))
+                fail(key, "\"" + value + "\" is not a list of finite numbers");
+            found.push_back(number);
+            if (stop == end) return found;
+            at = stop + 1;
+        }
     }
 
     std::string identity(std::string_view key) const {
@@ -231,9 +253,11 @@ void read_algorithm(const Line &line, PlanPoint &point) {
     if (point.origin == Origin::compressed) {
         point.codec = line.text("codec");
         point.codec_plugin = line.text("codec_plugin");
+        if (line.has("codec_parameters")) point.codec_parameters = line.numbers("codec_parameters");
     } else {
         line.forbid("codec", "only a compressed: algorithm has a codec");
         line.forbid("codec_plugin", "only a compressed: algorithm has a codec");
+        line.forbid("codec_parameters", "only a compressed: algorithm has a codec");
     }
 }
 
@@ -275,11 +299,24 @@ void read_wrap(const Line &line, PlanPoint &point) {
     if (point.wrap_amplitude >= 1) line.fail("wrap_amplitude", "must be below 1");
 }
 
+void read_shape(const Line &line, PlanPoint &point) {
+    const std::size_t elements = point.data_elements / point.data_parts.value_or(1);
+    if (!line.has("row")) return line.forbid("plane", "needs a row");
+    point.row = line.integer("row");
+    if (point.row < 2 || elements % point.row != 0)
+        line.fail("row", "must be at least 2 and divide " + std::to_string(elements) + " elements");
+    if (!line.has("plane")) return;
+    point.plane = line.integer("plane");
+    if (point.plane <= point.row || point.plane % point.row != 0 || elements % point.plane != 0)
+        line.fail("plane", "must be several rows and divide " + std::to_string(elements) + " elements");
+}
+
 void read_data(const Line &line, PlanPoint &point) {
     point.from_file = line.word("data", {"pattern", "file"}) == 1;
     if (!point.from_file) {
         for (const std::string_view key : known_keys) {
-            if (key.starts_with("data_") || key.starts_with("wrap")) line.forbid(key, "only data=file has this");
+            if (key.starts_with("data_") || key.starts_with("wrap") || key == "row" || key == "plane")
+                line.forbid(key, "only data=file has this");
         }
         return;
     }
@@ -297,6 +334,7 @@ void read_data(const Line &line, PlanPoint &point) {
         if (*point.data_parts == 0 || point.data_elements % *point.data_parts != 0)
             line.fail("data_parts", "does not divide the " + std::to_string(point.data_elements) + " elements");
     }
+    read_shape(line, point);
     read_wrap(line, point);
 }
 
@@ -319,6 +357,16 @@ void read_metrics(const Line &line, PlanPoint &point) {
     }
 }
 
+void read_feedback(const Line &line, PlanPoint &point) {
+    if (!line.has("feedback")) return;
+    point.feedback = line.integer("feedback");
+    if (point.feedback == 0 || point.feedback > most_feedback_rounds)
+        line.fail("feedback", "must be from 1 to " + std::to_string(most_feedback_rounds));
+    const bool real = point.dtype.id == COLLPRESS_FLOAT32 || point.dtype.id == COLLPRESS_FLOAT64;
+    if (point.collective != Collective::allreduce || point.op != COLLPRESS_SUM || !real)
+        line.fail("feedback", "only the sums of an allreduce of float32 or float64 are fed back");
+}
+
 PlanPoint read_point(const Line &line) {
     PlanPoint point;
     point.key = line.identity("key");
@@ -333,6 +381,7 @@ PlanPoint read_point(const Line &line) {
     point.op = static_cast<collpress_op>(line.word("op", {op_names.begin(), op_names.end()}));
     point.message_bytes = line.integer("message_bytes");
     read_circumstances(line, point);
+    read_feedback(line, point);
     read_data(line, point);
     read_metrics(line, point);
     point.warmup = line.integer("warmup");

@@ -49,6 +49,7 @@ struct PlanPoint {
     std::string tagged_plugin; // empty: the source has no tags
     std::string codec;
     std::string codec_plugin;
+    std::vector<double> codec_parameters; // in the order in which the codec declares them
     Bound bound = Bound::none;
     double bound_value = 0;
     Dtype dtype = dtypes[0];
@@ -60,6 +61,8 @@ struct PlanPoint {
     std::optional<std::size_t> data_unique_bytes; // of the whole file, before its values begin to repeat themselves
     bool data_bfloat16 = false;                   // the file holds bfloat16, else the point's dtype
     std::optional<std::size_t> data_parts;        // one for each rank; absent: one field that is cut into slices
+    std::size_t row = 0;   // elements of a row of the array that the file, or each of its parts, is; 0: it has one axis
+    std::size_t plane = 0; // and of a plane; 0: it has two axes at most
     Wrap wrap = Wrap::none;
     std::uint64_t wrap_seed = 0; // of perturb, and the largest change over the value
     double wrap_amplitude = 0;
@@ -70,6 +73,7 @@ struct PlanPoint {
     double at_most_s = 0;
     double at_least_s = 0; // of measuring: half of it warming up
     std::size_t instrumented = 0;
+    std::size_t feedback = 0;                                 // rounds in which results become contributions
     std::vector<std::string> metrics;                         // paths of their plugins
     std::vector<std::pair<std::string, std::string>> entries; // as written, less key and id, for the record
 

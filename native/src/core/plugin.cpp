@@ -1,5 +1,6 @@
 #include "core/plugin.hpp"
 
+#include "core/codec_parameters.hpp"
 #include "core/json.hpp"
 #include "core/plan.hpp"
 
@@ -98,6 +99,8 @@ void check_complete(const std::string &path, const Plugin &plugin) {
         require(codec->compress != nullptr, "compress()");
         require(codec->decompress != nullptr, "decompress()");
         require(codec->worst_error != nullptr, "worst_error()");
+        if (const std::string fault = parameter_fault(*codec, is_name); !fault.empty())
+            throw PluginError("plugin " + path + ": " + fault);
     }
     if (const collpress_metric *metric = plugin.metric(); metric != nullptr) {
         require(metric->create != nullptr, "create()");
@@ -126,6 +129,7 @@ void describe(Json &json, const Plugin &plugin) {
             if ((codec->dtypes & COLLPRESS_DTYPE_BIT(dtype.id)) != 0) json.value(dtype.name);
         }
         json.end_array().member("takes_bound", codec->takes_bound != 0).member("lossless", codec->lossless != 0);
+        describe_extras(json, *codec);
     }
     if (const collpress_metric *metric = plugin.metric(); metric != nullptr) {
         json.key("values").begin_array();

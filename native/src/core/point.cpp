@@ -1,4 +1,5 @@
 #include "core/point.hpp"
+#include "core/codec_parameters.hpp"
 
 #include "collpress/clock.hpp"
 #include "core/operations.hpp"
@@ -54,6 +55,7 @@ class PointRun {
             account_fidelity();
             attribute_phases();
             account_overlap();
+            feed_back();
         } catch (const Ended &ended) {
             report_.verdict = ended.verdict;
         }
@@ -213,9 +215,18 @@ class PointRun {
             };
             if ((codec->dtypes & COLLPRESS_DTYPE_BIT(point_.dtype.id)) == 0)
                 decline("does not support " + std::string(point_.dtype.name));
+            if (const std::size_t count = parameters_of(*codec).size(); count != point_.codec_parameters.size()) {
+                throw PointError(Status::failed, "codec " + point_.codec + " has " + std::to_string(count) +
+                                                     " parameters, the plan gives " +
+                                                     std::to_string(point_.codec_parameters.size()));
+            }
             if (codec->takes_bound != 0 && point_.bound == Bound::none) decline("needs an error bound");
             if (codec->takes_bound == 0 && point_.bound != Bound::none) decline("takes no error bound");
-            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id), 0, nullptr, 0, 0,
+            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id),
+                                          0,
+                                          point_.codec_parameters.data(),
+                                          point_.row,
+                                          point_.plane,
                                           static_cast<std::uint32_t>(session_.rank)};
             if (point_.bound != Bound::none) {
                 config.abs_bound = absolute_bound(range);
@@ -357,9 +368,10 @@ class PointRun {
         const Usage after = usage_now();
         const NoiseCounters noise_after = noise_counters();
         if (!timings.verdict.ok()) throw Ended{timings.verdict};
-        const Usage used = total_usage(before, after);
-        const double mean_s = mean_over_ranks(timings);
-        const std::optional<double> skew_s = start_skew(timings);
+        const Usage used = usage_of_all(session_.world, before, after);
+        const double mean_s = mean_over_ranks(session_.world, timings);
+        std::optional<double> skew_s; // clocks of different machines cannot be compared
+        if (session_.one_host()) skew_s = start_skew(session_.world, timings);
         std::optional<double> residual_s;
         if (start.clock() != nullptr) residual_s = start.clock()->residual() * 1e-9;
         int precise = timings.precise ? 1 : 0; // rank 0 knows
@@ -379,37 +391,6 @@ class PointRun {
                                       skew_s,
                                       used};
         }
-    }
-
-    Usage total_usage(const Usage &before, const Usage &after) const {
-        std::int64_t rss = after.max_rss_bytes;
-        std::array<std::int64_t, 2> switches = {after.voluntary_switches - before.voluntary_switches,
-                                                after.involuntary_switches - before.involuntary_switches};
-        MPI_Allreduce(MPI_IN_PLACE, &rss, 1, MPI_INT64_T, MPI_MAX, session_.world);
-        MPI_Allreduce(MPI_IN_PLACE, switches.data(), 2, MPI_INT64_T, MPI_SUM, session_.world);
-        return {rss, switches[0], switches[1]};
-    }
-
-    double mean_over_ranks(const Timings &timings) const {
-        double sum = 0;
-        for (std::size_t i = 0; i < timings.start_ns.size(); ++i)
-            sum += static_cast<double>(timings.end_ns[i] - timings.start_ns[i]);
-        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, session_.world);
-        return sum * 1e-9 / static_cast<double>(timings.start_ns.size() * ranks());
-    }
-
-    // Median over iterations of (last start - first start); clocks of different machines cannot be compared.
-    std::optional<double> start_skew(const Timings &timings) const {
-        if (!session_.one_host()) return std::nullopt;
-        const auto n = static_cast<int>(timings.start_ns.size());
-        std::vector<std::int64_t> first(timings.start_ns.size());
-        std::vector<std::int64_t> last(timings.start_ns.size());
-        MPI_Reduce(timings.start_ns.data(), first.data(), n, MPI_INT64_T, MPI_MIN, 0, session_.world);
-        MPI_Reduce(timings.start_ns.data(), last.data(), n, MPI_INT64_T, MPI_MAX, 0, session_.world);
-        std::vector<double> skew;
-        for (std::size_t i = 0; i < first.size(); ++i) skew.push_back(static_cast<double>(last[i] - first[i]) * 1e-9);
-        std::sort(skew.begin(), skew.end());
-        return quantile(skew, 0.5);
     }
 
     // Of every call since the buffers were made; outside of every timed region.
@@ -476,6 +457,29 @@ class PointRun {
         agree_on(operation_->verdict());
     }
 
+    // Nobody needs the contributions any more. At most four times as long as the point may take.
+    void feed_back() {
+        if (point_.feedback == 0) return;
+        std::unique_ptr<Feedback> feedback;
+        together([&] { feedback = std::make_unique<Feedback>(*data_); });
+        const std::int64_t began = now_ns();
+        const auto run = [&] {
+            operation_->prepare(false);
+            session_.barrier.wait();
+            {
+                const InUse in_use(*operation_);
+                operation_->run();
+            }
+            agree_on(operation_->verdict());
+        };
+        const auto go_on = [&] {
+            return decided(static_cast<double>(now_ns() - began) * 1e-9 < 4 * point_.at_most_s ? 1 : 0) != 0;
+        };
+        FeedbackReport report =
+            (*feedback)(session_.world, point_.feedback, buffers_->next_contribution(), buffers_->recv(), run, go_on);
+        if (root()) report_.feedback = std::move(report);
+    }
+
     // Rank 0's whole message in one stream; outside every timed region.
     void account_codec() {
         if (codec_ == nullptr) return;
@@ -501,9 +505,11 @@ class PointRun {
             if (!root()) return;
             const std::vector<AskedMetric> metrics = load_metrics();
             FidelityReport fidelity;
-            fidelity.result = measure_fidelity(metrics, exchange().result_elements(rank()),
-                                               result_pairs(*data_, point_.op, rank(), buffers_->recv()),
-                                               codec_bound_ + report_.check->result.rounding_bound);
+            fidelity.result =
+                measure_fidelity(metrics,
+                                 {exchange().result_elements(rank()),
+                                  codec_bound_ + report_.check->result.rounding_bound, point_.row, point_.plane},
+                                 result_pairs(*data_, point_.op, rank(), buffers_->recv()));
             if (codec_ != nullptr) fidelity.message = message_fidelity(metrics);
             report_.fidelity = std::move(fidelity);
         });
@@ -515,9 +521,9 @@ class PointRun {
             (*codec_)->decompress(codec_->get(), stream_.data(), stream_bytes_, decompressed.data(), contribution()));
         const DeclaredError declared(*codec_, report_.abs_bound.value_or(0));
         const double magnitude = value_range(*data_, rank()).magnitude();
-        return measure_fidelity(metrics, contribution(),
-                                message_pairs(buffers_->contribution(), decompressed.data(), point_.dtype.id),
-                                DeclaredError::worst_error(&declared, magnitude));
+        return measure_fidelity(
+            metrics, {contribution(), DeclaredError::worst_error(&declared, magnitude), point_.row, point_.plane},
+            message_pairs(buffers_->contribution(), decompressed.data(), point_.dtype.id));
     }
 
     // A metric that cannot be loaded costs nothing but its own values.

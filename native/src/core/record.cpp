@@ -148,7 +148,12 @@ void write_check(Json &json, const std::optional<CheckReport> &check) {
 }
 
 void write_subject(Json &json, const SubjectReport &subject) {
-    json.begin_object().member("bound", subject.bound).member("left_out", subject.left_out);
+    json.begin_object().member("bound", subject.bound).key("bound_ok");
+    if (std::isnan(subject.bound))
+        json.null();
+    else
+        json.value(subject.beyond == 0);
+    json.member("left_out", subject.left_out);
     json.key("metrics").begin_object();
     for (const MetricReport &metric : subject.metrics) {
         json.key(metric.name).begin_object();
@@ -175,6 +180,30 @@ void write_fidelity(Json &json, const std::optional<FidelityReport> &fidelity) {
         json.null();
     json.key("result");
     write_subject(json, fidelity->result);
+    json.end_object();
+}
+
+void write_feedback(Json &json, const std::optional<FeedbackReport> &feedback) {
+    json.key("feedback");
+    if (!feedback.has_value()) {
+        json.null();
+        return;
+    }
+    json.begin_object()
+        .member("asked", feedback->asked)
+        .member("done", feedback->done)
+        .member("compared", feedback->compared)
+        .member("value_range", feedback->value_range);
+    const auto column = [&](const char *name, auto FeedbackRound::*field) {
+        json.key(name).begin_array();
+        for (const FeedbackRound &round : feedback->rounds) json.value(round.*field);
+        json.end_array();
+    };
+    column("round", &FeedbackRound::round);
+    column("max_abs_error", &FeedbackRound::max_abs_error);
+    column("nrmse", &FeedbackRound::nrmse);
+    column("bias", &FeedbackRound::bias);
+    column("lost", &FeedbackRound::lost);
     json.end_object();
 }
 
@@ -283,6 +312,7 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     write_codec(json, report.codec);
     write_check(json, report.check);
     write_fidelity(json, report.fidelity);
+    write_feedback(json, report.feedback);
     write_resources(json, report.time);
     write_entry(json, "samples", report.samples);
     write_entry(json, "trace", report.trace);

@@ -3,6 +3,7 @@
 
 #include "core/verdict.hpp"
 #include "measure/check.hpp"
+#include "measure/feedback.hpp"
 #include "measure/fidelity.hpp"
 #include "measure/noise.hpp"
 #include "measure/overlap.hpp"
@@ -62,6 +63,7 @@ struct PointReport {
     std::optional<CodecReport> codec;
     std::optional<CheckReport> check;
     std::optional<FidelityReport> fidelity;
+    std::optional<FeedbackReport> feedback;
     std::optional<SamplesEntry> samples;
 };
 

@@ -96,13 +96,15 @@ class FinitePairs {
     }
 
     // A finite expected value counts for the range, whatever came out instead.
-    collpress_metric_config survey(double bound) {
+    // `beyond` counts those that are not within the bound; all of them where that is not known.
+    collpress_metric_config survey(const Subject &subject, double bound, std::uint64_t &beyond) {
         double low = infinity;
         double high = -infinity;
-        collpress_metric_config config{0, unknown, unknown, bound};
+        collpress_metric_config config{0, unknown, unknown, bound, 0, 0};
         for (std::size_t first = 0; first < count_; first += fidelity_chunk) {
             const std::size_t length = next(first);
             config.count += length - not_finite(length);
+            beyond += beyond_bound(length, bound);
             const double *expected = expected_.data();
 #pragma omp simd reduction(min : low) reduction(max : high)
             for (std::size_t i = 0; i < length; ++i) {
@@ -116,6 +118,10 @@ class FinitePairs {
         if (low <= high) {
             config.minimum = low;
             config.maximum = high;
+        }
+        if (config.count == count_) {
+            config.row = subject.row;
+            config.plane = subject.plane;
         }
         return config;
     }
@@ -139,6 +145,18 @@ class FinitePairs {
         for (std::size_t i = 0; i < length; ++i) {
             const double larger = std::fabs(expected[i]) <= largest ? std::fabs(got[i]) : infinity;
             found += larger <= largest ? 0.0 : 1.0;
+        }
+        return static_cast<std::size_t>(found);
+    }
+
+    std::size_t beyond_bound(std::size_t length, double bound) const {
+        const double *expected = expected_.data();
+        const double *got = got_.data();
+        double found = 0;
+#pragma omp simd reduction(+ : found)
+        for (std::size_t i = 0; i < length; ++i) {
+            const double error = std::fabs(expected[i]) <= largest ? std::fabs(got[i] - expected[i]) : 0;
+            found += error <= bound ? 0.0 : 1.0;
         }
         return static_cast<std::size_t>(found);
     }
@@ -243,13 +261,13 @@ PairReader result_pairs(const DataSource &data, collpress_op op, std::size_t ran
     return typed_result_pairs(data, op, rank, static_cast<const float *>(recv));
 }
 
-SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, std::size_t count, const PairReader &read,
-                               double bound) {
+SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, const Subject &subject,
+                               const PairReader &read) {
     SubjectReport report;
-    report.bound = std::isfinite(bound) && bound >= 0 ? bound : unknown;
-    FinitePairs pairs(count, read);
-    const collpress_metric_config config = pairs.survey(report.bound);
-    report.left_out = count - config.count;
+    report.bound = std::isfinite(subject.bound) && subject.bound >= 0 ? subject.bound : unknown;
+    FinitePairs pairs(subject.count, read);
+    const collpress_metric_config config = pairs.survey(subject, report.bound, report.beyond);
+    report.left_out = subject.count - config.count;
     std::vector<std::unique_ptr<Running>> running;
     for (const AskedMetric &metric : metrics) running.push_back(std::make_unique<Running>(metric, config));
     pairs.each_chunk([&](const double *expected, const double *got, std::size_t length) {

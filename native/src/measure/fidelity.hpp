@@ -31,6 +31,7 @@ struct MetricReport {
 struct SubjectReport {
     double bound = std::numeric_limits<double>::quiet_NaN(); // what an error may be; NaN where that is unknown
     std::uint64_t left_out = 0;                              // pairs with a value that is not finite
+    std::uint64_t beyond = 0; // pairs of a finite expected value whose error is not within the bound, if that is known
     std::vector<MetricReport> metrics;
 };
 
@@ -50,9 +51,16 @@ PairReader message_pairs(const void *message, const void *decompressed, collpres
 // Pairs of the oracle's exact result and what `rank` got, without what lies between the parts of its result.
 PairReader result_pairs(const DataSource &data, collpress_op op, std::size_t rank, const void *recv);
 
+// What is known of the pairs without reading them.
+struct Subject {
+    std::size_t count = 0;
+    double bound = std::numeric_limits<double>::quiet_NaN(); // what an error may be; NaN where that is unknown
+    std::size_t row = 0;                                     // as in collpress_metric_config
+    std::size_t plane = 0;
+};
+
 // The values of all metrics. Reads the pairs twice: what comes, and within which range, is known before metrics see any
 // of it. Whatever a metric throws becomes its problem.
-SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, std::size_t count, const PairReader &read,
-                               double bound);
+SubjectReport measure_fidelity(const std::vector<AskedMetric> &metrics, const Subject &subject, const PairReader &read);
 
 } // namespace collpress

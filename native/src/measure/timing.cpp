@@ -4,6 +4,7 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace collpress {
@@ -162,6 +163,37 @@ Timings time_iterations(MPI_Comm comm, Start &start, Operation &operation, const
         }
     }
     return timings;
+}
+
+double mean_over_ranks(MPI_Comm comm, const Timings &timings) {
+    double sum = 0;
+    for (std::size_t i = 0; i < timings.start_ns.size(); ++i)
+        sum += static_cast<double>(timings.end_ns[i] - timings.start_ns[i]);
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    int ranks = 1;
+    MPI_Comm_size(comm, &ranks);
+    return sum * 1e-9 / (static_cast<double>(timings.start_ns.size()) * ranks);
+}
+
+double start_skew(MPI_Comm comm, const Timings &timings) {
+    const auto n = static_cast<int>(timings.start_ns.size());
+    std::vector<std::int64_t> first(timings.start_ns.size());
+    std::vector<std::int64_t> last(timings.start_ns.size());
+    MPI_Reduce(timings.start_ns.data(), first.data(), n, MPI_INT64_T, MPI_MIN, 0, comm);
+    MPI_Reduce(timings.start_ns.data(), last.data(), n, MPI_INT64_T, MPI_MAX, 0, comm);
+    std::vector<double> skew;
+    for (std::size_t i = 0; i < first.size(); ++i) skew.push_back(static_cast<double>(last[i] - first[i]) * 1e-9);
+    std::sort(skew.begin(), skew.end());
+    return quantile(skew, 0.5);
+}
+
+Usage usage_of_all(MPI_Comm comm, const Usage &before, const Usage &after) {
+    std::int64_t rss = after.max_rss_bytes;
+    std::array<std::int64_t, 2> switches = {after.voluntary_switches - before.voluntary_switches,
+                                            after.involuntary_switches - before.involuntary_switches};
+    MPI_Allreduce(MPI_IN_PLACE, &rss, 1, MPI_INT64_T, MPI_MAX, comm);
+    MPI_Allreduce(MPI_IN_PLACE, switches.data(), 2, MPI_INT64_T, MPI_SUM, comm);
+    return {rss, switches[0], switches[1]};
 }
 
 } // namespace collpress

@@ -4,6 +4,7 @@
 #include "collpress/algorithm.h"
 
 #include "core/verdict.hpp"
+#include "measure/resources.hpp"
 #include "measure/start.hpp"
 
 #include <cstddef>
@@ -67,5 +68,14 @@ struct Timings {
 // timed region: a check of the last result cannot see an earlier one. That iteration is a sample like any other; poison
 // before each iteration would put the buffer's cache lines into a state of its own every time.
 Timings time_iterations(MPI_Comm comm, Start &start, Operation &operation, const TimingLimits &limits);
+
+// Collective. Seconds of an iteration, over ranks and iterations.
+double mean_over_ranks(MPI_Comm comm, const Timings &timings);
+
+// Collective, for ranks that share a clock: the median over iterations of last start less first start, s, on rank 0.
+double start_skew(MPI_Comm comm, const Timings &timings);
+
+// Collective. What all ranks used in between: the largest resident set, and switches together.
+Usage usage_of_all(MPI_Comm comm, const Usage &before, const Usage &after);
 
 } // namespace collpress

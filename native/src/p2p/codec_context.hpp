@@ -15,7 +15,7 @@ inline const char *codec_result_text(collpress_codec_result result) {
     case COLLPRESS_CODEC_OK:
         return "ok";
     case COLLPRESS_CODEC_UNSUPPORTED:
-        return "does not support this dtype or configuration";
+        return "does not support this dtype or configuration, or its library is missing (see collpress codecs)";
     case COLLPRESS_CODEC_SMALL_BUFFER:
         return "needs a larger buffer than it said";
     case COLLPRESS_CODEC_BAD_STREAM:

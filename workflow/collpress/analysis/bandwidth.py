@@ -95,6 +95,11 @@ def busbw(
     return rate.transpose(*time.dims)
 
 
+def wire_bandwidth(time: xr.DataArray, wire_bytes: xr.DataArray) -> xr.DataArray:
+    """Bytes that a rank really sends over `time` (s), in byte/s: what the wire carries; NaN where either is missing."""
+    return (wire_bytes / time).transpose(*time.dims)
+
+
 def _per_pair(collective: xr.DataArray, ranks: xr.DataArray, function: Callable[[str, int], float]) -> xr.DataArray:
     result = xr.apply_ufunc(lambda c, p: function(str(c), int(p)), collective, ranks, vectorize=True)
     assert isinstance(result, xr.DataArray)

@@ -86,9 +86,18 @@ def _differences(a: Described, b: Described) -> Iterator[str]:
         yield f"another number of launches: A has {launches[0]}, B has {launches[1]}"
     yield from _machines(left.get("hardware"), right.get("hardware"))
     yield from _loads(load(a), load(b))
+    links = _links(left), _links(right)
+    if links[0] != links[1]:
+        yield f"measured over different links: A over {links[0]}, B over {links[1]}"
     hosts = [((side.get("world") or {}).get("hosts")) for side in (left, right)]
     if hosts[0] != hosts[1]:
         yield f"measured on different hosts: A on {_list(hosts[0])}, B on {_list(hosts[1])}"
+
+
+def _links(side: Mapping[str, Any]) -> str:
+    """What ranks talked over, in words; what pingpongs found of it is no reason to warn."""
+    told = [(link["medium"], link["rate"]) for link in side.get("links") or []]
+    return "; ".join(f"{medium}, {rate / 1e9:.3g} Gbit/s" if rate else medium for medium, rate in told) or "none made"
 
 
 def _data(a: Mapping[str, str] | None, b: Mapping[str, str] | None) -> Iterator[str]:

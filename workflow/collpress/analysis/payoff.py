@@ -13,6 +13,7 @@ from collpress.analysis.ratios import Ratio, ratio_of_medians
 from collpress.analysis.statistics import median_over
 from collpress.errors import CollpressError
 
+_CODEC_PHASES = ["compress", "decompress"]
 FORMULA = "B* = (w_plain − w_codec) / (t_compress + t_decompress)"
 ASSUMPTIONS = (
     "w: bytes that a rank sends in one call, without a codec the raw bytes; t: time of its phases in one call; time on "
@@ -68,7 +69,7 @@ def payoffs(dataset: xr.Dataset, *, choices: int = 1) -> list[Payoff]:
     """
     if "phase_time_launch" not in dataset:
         raise CollpressError("this cube has no phases of each launch", fix="make it again: collpress cube")
-    codec_time = dataset["phase_time_launch"].sel(phase=["compress", "decompress"]).sum("phase", skipna=False)
+    codec_time = _codec_time(dataset)
     found = points(dataset.assign({CODEC_TIME: codec_time}), ("wire_bytes",), (CODEC_TIME,))
     bare = {p.without("codec", "error_bound"): p for p in found if p.factors["codec"] == "none"}
     cells = {(str(p.factors["algorithm"]), p.without("algorithm", "codec", "error_bound")): p for p in bare.values()}
@@ -122,6 +123,29 @@ def break_even_rate(plain_wire_bytes: float, codec_wire_bytes: float, codec_seco
     2000000000.0
     """
     return max(0.0, plain_wire_bytes - codec_wire_bytes) / codec_seconds
+
+
+def break_even_rates(dataset: xr.Dataset) -> xr.DataArray:
+    """`break_even_rate` of every cell with a codec, with the dimensions of `status`: medians over launches.
+
+    With Tc, Td the speeds of the codec in the call and r the ratio of the bytes that are sent, this is
+    B* = (1 - 1/r) / (1/Tc + 1/Td): w_plain bytes pass through the codec, so that Tc = w_plain / t_compress and
+    Td = w_plain / t_decompress. NaN without a codec, and where the same point with the codec `none` is not ok.
+    """
+    status, sent = dataset["status"], dataset["wire_bytes"]
+    nothing = xr.full_like(sent, float("nan"), dtype="float64").drop_attrs()
+    if "none" not in sent["codec"].values or "none" not in sent["error_bound"].values:
+        return nothing
+    plain = sent.sel(codec="none", error_bound="none", drop=True)
+    seconds = _codec_time(dataset)
+    rates = (plain - sent).clip(min=0) / seconds.where(seconds > 0)
+    found = rates.median("launch", skipna=True).where(dataset["codec"] != "none")
+    return found.transpose(*status.dims)
+
+
+def _codec_time(dataset: xr.Dataset) -> xr.DataArray:
+    """Seconds of a call's codec phases, of each launch."""
+    return dataset["phase_time_launch"].sel(phase=_CODEC_PHASES).sum("phase", skipna=False)
 
 
 def _plain(reference: Point | None, identity: Point | None) -> Point | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from collpress.codecs import library
-from collpress.errors import CollpressError, did_you_mean
+from collpress.codecs.outside import missing_library
+from collpress.codecs.parameter import Parameter, values_of
+from collpress.errors import CollpressError
 
 Array = npt.NDArray[Any]
 
@@ -27,40 +28,6 @@ MEANINGS = {
     4: "it cannot represent these values",
     5: "the library underneath failed",
 }
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A setting of a codec, `collpress_codec_parameter`: one of `choices`, or a number from `least` to `most`."""
-
-    name: str
-    summary: str
-    choices: tuple[str, ...]
-    usual: float
-    least: float
-    most: float
-    whole: bool
-
-    def value(self, given: str | float) -> float:
-        """What the codec is handed for it.
-
-        >>> Parameter("group", "values a scale", (), 128, 1, 4096, True).value("64")
-        64.0
-        """
-        if self.choices:
-            if given in self.choices:
-                return float(self.choices.index(str(given)))
-            raise CollpressError(f'{self.name} cannot be "{given}"', allowed=", ".join(self.choices))
-        try:
-            number = float(given)
-        except ValueError:
-            number = math.nan
-        if not self.least <= number <= self.most or (self.whole and number != int(number)):
-            kind = "whole numbers" if self.whole else "numbers"
-            raise CollpressError(
-                f'{self.name} cannot be "{given}"', allowed=f"{kind} from {self.least:g} to {self.most:g}"
-            )
-        return number
 
 
 @dataclass(frozen=True)
@@ -79,22 +46,24 @@ class Setting:
 
 
 class CodecContext:
-    """A codec set up for one dtype and setting (`collpress_codec.create`); a context manager, for one thread."""
+    """A codec set up for one dtype and setting (`collpress_codec.create`); a context manager, for one thread.
+
+    Arrays are of that dtype; for "bfloat16", which NumPy has not, of uint16 with the values' bits.
+    """
 
     def __init__(self, codec: Codec, dtype: npt.DTypeLike, setting: Setting) -> None:
         abs_bound = setting.abs_bound
-        self.codec, self.dtype = codec, np.dtype(dtype)
-        if self.dtype.name not in codec.dtypes:
-            raise CollpressError(
-                f'codec "{codec.name}" does not take {self.dtype.name}', allowed=", ".join(codec.dtypes)
-            )
+        self.codec, self.dtype = codec, np.dtype("uint16" if dtype == "bfloat16" else dtype)
+        name = "bfloat16" if dtype == "bfloat16" else self.dtype.name
+        if name not in codec.dtypes:
+            raise CollpressError(f'codec "{codec.name}" does not take {name}', allowed=", ".join(codec.dtypes))
         if codec.takes_bound and (abs_bound is None or not 0 < abs_bound < float("inf")):
             raise CollpressError(
                 f'codec "{codec.name}" needs an absolute error bound', allowed="a finite number above 0"
             )
-        values = codec.parameter_values(setting.parameters)
+        values = codec.values(setting.parameters)
         config = library.ConfigStruct(
-            library.DTYPES[self.dtype.name],
+            library.DTYPES[name],
             abs_bound or 0.0,
             (ctypes.c_double * len(values))(*values) if values else None,
             setting.row,
@@ -104,6 +73,9 @@ class CodecContext:
         result = ctypes.c_int(0)
         self._context: int | None = codec.interface.create(ctypes.byref(config), ctypes.byref(result))
         if self._context is None:
+            missing = missing_library(codec.name) if result.value == 1 else None
+            if missing is not None:
+                raise CollpressError(f'codec "{codec.name}": its library is missing: {missing}', where=str(codec.path))
             self._check(result.value or 5)
 
     def __enter__(self) -> CodecContext:
@@ -213,22 +185,17 @@ class Codec:
         with CodecContext(self, dtype, setting or Setting(abs_bound)) as context:
             yield context
 
-    def parameter_values(self, given: Mapping[str, str | float]) -> list[float]:
-        """A value for each parameter, in their order.
+    def values(self, given: Mapping[str, str | float]) -> list[float]:
+        """What a context is handed for each parameter, in their order; CollpressError for what cannot be."""
+        return values_of(self.name, self.parameters, given)
 
-        Raises
-        ------
-        CollpressError : a parameter that there is not, or a value that it cannot have.
-        """
-        names = [p.name for p in self.parameters]
-        for name in given:
-            if name not in names:
-                raise CollpressError(
-                    f'codec "{self.name}" has no parameter "{name}"',
-                    allowed=", ".join(names) or "none: it has no parameters",
-                    fix=did_you_mean(name, names),
-                )
-        return [p.value(given[p.name]) if p.name in given else p.usual for p in self.parameters]
+    def given(self, handed: Mapping[str, float]) -> dict[str, str | float]:
+        """The inverse, by name: a choice's word for its place."""
+        choices = {p.name: p.choices for p in self.parameters}
+        return {
+            name: choices[name][int(v)] if choices.get(name) and 0 <= v < len(choices[name]) else v
+            for name, v in handed.items()
+        }
 
     def compress(self, array: Array, abs_bound: float | None = None) -> npt.NDArray[np.uint8]:
         """The stream of `array`'s values in C order; `abs_bound` is in the values' unit."""

@@ -6,10 +6,20 @@ import ctypes
 import os
 from pathlib import Path
 
+from collpress.codecs.outside import codec_environment
 from collpress.codecs.plugin import load_plugin
-from collpress.codecs.zfp import codec_environment
 
-DTYPES = {"float32": 0, "float64": 1, "int32": 2, "float16": 6}
+DTYPES = {
+    "float32": 0,
+    "float64": 1,
+    "int32": 2,
+    "int8": 3,
+    "int16": 4,
+    "int64": 5,
+    "float16": 6,
+    "bfloat16": 7,
+}
+"""Names of NumPy's dtypes, and `bfloat16`, which NumPy has not: its values are handed over as bits, in uint16."""
 
 _size = ctypes.c_size_t
 _pointer = ctypes.c_void_p

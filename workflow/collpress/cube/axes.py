@@ -35,7 +35,7 @@ MIN_FILL = 0.005
 SMALL_CELLS = 1_000_000
 """A cube of this size is harmless however empty it is."""
 
-_INTEGERS = {"message_bytes": np.int64, "ranks": np.int32, "nodes": np.int32, "root": np.int32}
+_INTEGERS = {"message_bytes": np.int64, "ranks": np.int32, "nodes": np.int32, "root": np.int32, "feedback": np.int32}
 _ABOUT: Mapping[str, dict[str, str]] = {
     "collective": {"long_name": "collective operation"},
     "algorithm": {
@@ -81,6 +81,11 @@ _ABOUT: Mapping[str, dict[str, str]] = {
     "knobs": {
         "long_name": "variables of the library that were set",
         "comment": "the name of a set in the platform file; none: the library's own values",
+    },
+    "feedback": {
+        "long_name": "rounds in which results were fed back, as requested",
+        "units": "1",
+        "comment": "after the timing; 0: none",
     },
 }
 

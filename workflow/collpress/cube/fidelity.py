@@ -69,6 +69,10 @@ def fidelity(
         bounds = np.array([_median([[_bound(r, subject)] for r in own], 1) for own in records])[:, 0]
         comment = "in units of the data; what codec and rounding may cause; NaN where nothing is known"
         columns[f"{subject}_bound"] = Column(bounds, np.nan, _attrs(f"bound of the errors of {about}", comment))
+        held = np.array([_bound_ok(own, subject) for own in records])
+        comment = "1: each finite value came out within the bound in every launch; 0: not so; NaN where unknown"
+        attrs = {"long_name": f"whether the bound of the errors of {about} holds", "comment": comment, "units": "1"}
+        columns[f"{subject}_bound_ok"] = Column(held, np.nan, attrs)
         for metric in metrics:
             rows = np.array(
                 [_median([_values(r, subject, metric) for r in own], len(metric.values)) for own in records]
@@ -96,6 +100,12 @@ def _ok_records(point: PlannedPoint, journals: Journals, launches: int) -> list[
 def _bound(record: Record, subject: str) -> float:
     seen = getattr(record.fidelity, subject) if record.fidelity else None
     return np.nan if seen is None or seen.bound is None else float(seen.bound)
+
+
+def _bound_ok(records: Sequence[Record], subject: str) -> float:
+    seen = (getattr(record.fidelity, subject) if record.fidelity else None for record in records)
+    told = [one.bound_ok for one in seen if one is not None and one.bound_ok is not None]
+    return float(all(told)) if told else np.nan
 
 
 def _values(record: Record, subject: str, metric: PlannedMetric) -> list[float]:

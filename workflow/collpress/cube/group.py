@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from collpress.analysis.bandwidth import algbw, busbw, busbw_formula, operation_formula
+from collpress.analysis.bandwidth import algbw, busbw, busbw_formula, operation_formula, wire_bandwidth
+from collpress.analysis.payoff import ASSUMPTIONS, FORMULA, break_even_rates
 from collpress.analysis.statistics import coverage, median_over
 from collpress.cube.axes import Axes, axes_of, coordinates
+from collpress.cube.feedback import FedBack
 from collpress.cube.fidelity import fidelity, widest
 from collpress.cube.flags import KNOWN_BY, NOISY, STATUS, flag_attributes, safe_word, vocabulary
 from collpress.cube.measured import Measured, measured
@@ -34,13 +36,16 @@ def group(
 ) -> xr.Dataset:
     """The Dataset of one experiment, with CF attributes.
 
-    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `tagged_phase`, `phase` or
-    `<metric>_value` where a variable has them.
+    Dimensions: the factors (`axes.FACTORS` and any further ones), then `launch`, `tagged_phase`, `phase`,
+    `round` or `<metric>_value` where a variable has them.
     NaN means that `status` is not ok, or what the variable's comment says; raises CollpressError for a cube that would
     explode.
     """
     tagged = Tagged(points, journals, launches)
-    deepest = max(launches * len(PHASES), len(tagged.names) * len(PHASES), widest(points, metrics))
+    fed_back = FedBack(points, journals, launches)
+    deepest = max(
+        launches * len(PHASES), len(tagged.names) * len(PHASES), widest(points, metrics), len(fed_back.rounds)
+    )
     axes = axes_of(experiment, [p.factors for p in points], launches=deepest)
     rows = measured(points, journals, launches)
     data = {
@@ -52,10 +57,10 @@ def group(
         **_phases(axes, rows),
     }
     faithful = fidelity(points, journals, launches, metrics, broken)
-    columns = {**faithful.columns, **tagged.columns()}
+    columns = {**faithful.columns, **tagged.columns(), **fed_back.columns()}
     data |= {n: _variable(axes, c.rows, c.empty, *c.dims, **c.attrs) for n, c in columns.items()}
     data |= faithful.texts
-    coords = {**coordinates(axes), **faithful.coords, **tagged.coords()}
+    coords = {**coordinates(axes), **faithful.coords, **tagged.coords(), **fed_back.coords()}
     coords["launch"] = xr.DataArray(
         np.arange(launches, dtype=np.int32),
         dims=["launch"],
@@ -281,6 +286,25 @@ def _add_bandwidths(dataset: xr.Dataset) -> None:
         units="byte s-1",
         formula=f"algbw * factor; factor for p ranks: {factors or 'none'}",
         comment="uncompressed bytes, also for operations that compress",
+        ancillary_variables="status",
+    )
+    dataset["effective_bandwidth"] = dataset["algbw"].assign_attrs(
+        long_name="effective bandwidth",
+        comment="uncompressed bytes of the operation, however few are sent: algbw by the name that CC-Bench uses",
+    )
+    dataset["wire_bandwidth"] = wire_bandwidth(time, dataset["wire_bytes"]).assign_attrs(
+        long_name="wire bandwidth of rank 0",
+        units="byte s-1",
+        formula="wire_bytes / latency_median",
+        comment="bytes that rank 0 really sends, compressed where a codec is; NaN without a codec",
+        ancillary_variables="status",
+    )
+    dataset["break_even_rate"] = break_even_rates(dataset).assign_attrs(
+        long_name="link rate of a rank below which the codec saves time",
+        units="byte s-1",
+        cell_methods="launch: median",
+        formula=FORMULA,
+        comment=f"{ASSUMPTIONS}; w_plain: with the codec none; 0 where no bytes are saved; NaN without a codec",
         ancillary_variables="status",
     )
     dataset["compression_ratio"] = (dataset["raw_bytes"] / dataset["compressed_bytes"]).assign_attrs(

@@ -58,6 +58,7 @@ def measured(points: Sequence[PlannedPoint], journals: Journals, launches: int) 
             continue
         records = {launch: r for launch, r in journals.of(point.key).items() if launch < launches}
         verdict = journals.status(point.key, launches)
+        evident = not any(record.refused for record in records.values())
         status[row], reasons[row] = STATUS[verdict.status.value], one_line(verdict.reason or "")
         for launch, record in records.items():
             launch_status[row, launch] = STATUS[record.status.value]
@@ -65,7 +66,12 @@ def measured(points: Sequence[PlannedPoint], journals: Journals, launches: int) 
             iterations[row, launch] = (record.n or 0) if ok else 0
             noisy[row, launch] = ok and record.noisy
             for name, quantity in quantities.items():
-                if ok or (quantity.evidence and record.status is Status.INVALID):
+                # A point that is invalid for its link's sake shows nothing of how wrong a result was.
+                if (
+                    (evident or not quantity.evidence)
+                    if ok
+                    else (quantity.evidence and record.status is Status.INVALID)
+                ):
                     values[name][row, launch] = quantity.of(record)
         effective[row], known_by[row] = _effective([r for r in records.values() if r.status is Status.OK])
     return Measured(status, launch_status, reasons, iterations, noisy, values, effective, known_by)

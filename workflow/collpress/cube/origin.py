@@ -20,6 +20,7 @@ from collpress.errors import CollpressError
 from collpress.layout import ROOT
 from collpress.provenance import git_state, software
 from collpress.provenance.machine import stable
+from collpress.provenance.namespaces import MEDIA
 from collpress.records import Journals
 
 SCHEMA = 1
@@ -63,6 +64,7 @@ def origin(
             "seeds": sorted({launch.seed for launch in journals.launches}),
         },
         "load": _load(journals, hardware),
+        "links": _links(directory),
         "measure": measure_settings(
             record for point in plan.points for record in journals.of(point.key or "").values()
         ),
@@ -89,14 +91,39 @@ def _observed(directory: Path) -> list[dict[str, Any]]:
     """What the provenance files of the batches' attempts say of machine and sources, each different one once."""
     seen: dict[str, dict[str, Any]] = {}
     for path in sorted(directory.glob("batches/*/provenance*.json")):
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise CollpressError(f"this provenance cannot be read: {error}", where=str(path)) from error
+        content = _read(path)
         machine = {k: v for k, v in (content.get("machine") or {}).items() if k != "load_average"}
         kept = {"host": content.get("host"), "machine": machine, "git": content.get("git")}
         seen.setdefault(json.dumps(kept, sort_keys=True), kept)
     return list(seen.values())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise CollpressError(f"this provenance cannot be read: {error}", where=str(path)) from error
+
+
+def _links(directory: Path) -> list[dict[str, Any]]:
+    """The links that were made for attempts, each once: what was asked for, and what the pingpongs before them found.
+
+    `rate` in bit/s, null: as fast as it goes; `found` [smallest, largest] of the `met` attempts that met it, null
+    where none did; `missed` attempts measured nothing.
+    """
+    seen: dict[tuple[str, Any], list[dict[str, Any]]] = {}
+    for path in sorted(directory.glob("batches/*/provenance*.json")):
+        hosts = (_read(path).get("launch") or {}).get("hosts")
+        if hosts:
+            seen.setdefault((hosts["kind"], hosts["rate"]), []).append(hosts.get("link") or {})
+    out = []
+    for (kind, rate), links in seen.items():
+        met = sorted(link["measured"] for link in links if link.get("verdict") == "met")
+        missed = sum(link.get("verdict") == "missed" for link in links)
+        found = [met[0], met[-1]] if met else None
+        medium = MEDIA.get(kind, kind)
+        out.append({"kind": kind, "medium": medium, "rate": rate, "found": found, "met": len(met), "missed": missed})
+    return out
 
 
 def _load(journals: Journals, hardware: Mapping[str, Any] | None) -> dict[str, Any]:

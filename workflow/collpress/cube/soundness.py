@@ -24,7 +24,8 @@ _INTEGERS = ("point", "reason", "n_ok", "n_iterations", "n_noisy", *_FLAGS)
 _SUMMARIES = ("latency_median", "latency_ci_low", "latency_ci_high", "algbw", "busbw", "compression_ratio")
 _FLOATS = (*CELL, *_SUMMARIES)
 _FIDELITY = ("message_", "result_")
-_INTEGER_AXES = frozenset({"message_bytes", "ranks", "nodes", "launch"})
+_FEEDBACK = ("feedback_max_abs_error", "feedback_nrmse", "feedback_bias")
+_INTEGER_AXES = frozenset({"message_bytes", "ranks", "nodes", "launch", "round"})
 
 
 class _Loose(BaseModel):
@@ -51,6 +52,7 @@ class _Provenance(_Loose):
     git: dict[str, Any] | None = None
     datasets: dict[str, str] | None = None
     measure: dict[str, list[str]] | None = None
+    links: list[dict[str, Any]] | None = None
     last_record_utc: str | None = None
 
 
@@ -141,6 +143,10 @@ def _check_group(name: str, group: xr.Dataset, launches: int) -> None:
     if (group["point"].values[group["status"].values != _code(group["status"], "not_planned")] < 0).any():
         raise UnsoundError("a planned cell names no point")
     _check_fidelity(group, dims)
+    if any(variable in group for variable in _FEEDBACK):
+        _check_axis(group, "round")
+        for variable in _FEEDBACK:
+            _shaped(group, variable, dims | {"round"}, "f")
     if "tagged_phase_time" in group:
         _check_axis(group, "tagged_phase")
         _shaped(group, "tagged_phase_time", dims | {"tagged_phase", "phase"}, "f")

@@ -18,13 +18,13 @@ from collpress.doctor.installations import product, wrapper_says
 from collpress.doctor.programs import Answer, ask
 from collpress.doctor.result import Result, note, ok, problem, skipped
 from collpress.errors import CollpressError
+from collpress.execute.hosts import made_hosts
 from collpress.execute.launcher import Launcher, session
-from collpress.execute.namespaces import host_pair
 from collpress.execute.toolchain import STANDARD, Toolchain, resolve_toolchain
 from collpress.plan.built import find_mpiexec, mpi_library
 from collpress.plan.launch import launch_of
 from collpress.plan.machine import Machine
-from collpress.provenance.namespaces import namespaces_lack
+from collpress.provenance.namespaces import hosts_lack
 from collpress.spec.platform import Platform
 
 RANKS = 2
@@ -112,12 +112,13 @@ def hello(
     if built.code != 0:
         fix = "mend the installation that toolchain.from names; unset variables that change its wrapper"
         return problem(check, f"the wrapper does not make a program: {built.last_words}", fix), None
-    nodes = RANKS if platform.hosts and namespaces_lack() is None else 1
+    spread = platform.limits.nodes > 1 and platform.hosts and hosts_lack(platform.hosts.kind) is None
+    nodes = RANKS if spread else 1
     launch = launch_of(platform, machine, RANKS // nodes, nodes=nodes)
     mpiexec = find_mpiexec(toolchain.wrapper)
     try:
         with session() as folders, ExitStack() as made:
-            pair = made.enter_context(host_pair(launch.hosts.rate)) if launch.hosts else None
+            pair = made.enter_context(made_hosts(launch.hosts.kind, launch.hosts.rate)) if launch.hosts else None
             start = Launcher(mpiexec, RANKS, launch.binding, launch.environment, toolchain.mpi, pair)
             command_line, variables = start.command(program, []), start.variables(folders)
             said = ask(command_line, seconds=seconds, environment=variables, mark=folders.temporary)

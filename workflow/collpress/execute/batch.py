@@ -36,9 +36,9 @@ class BatchPoint(_Frozen):
 
 
 class Hosts(_Frozen):
-    """The hosts that are made of this machine; `rate` of the link in bit/s, None: as fast as it goes."""
+    """What is made of this machine; `rate` of the link or the loopback in bit/s, None: as fast as it goes."""
 
-    kind: Literal["namespaces"]
+    kind: Literal["namespaces", "loopback"]
     rate: int | None
 
 

@@ -18,7 +18,8 @@ from collpress.execute.compilation import Compilation
 from collpress.execute.description import describe_mpi, describe_plugins
 from collpress.execute.toolchain import Toolchain
 from collpress.files import copy_file, write_json
-from collpress.layout import ROOT, build_record
+from collpress.layout import PLUGIN_SUFFIXES, ROOT, build_record
+from collpress.metrics.python import plugin_source
 from collpress.plan.built import read_build
 
 ORIGINS = {
@@ -27,7 +28,6 @@ ORIGINS = {
     "reference": "src/collectives",
     "compressed": "src/compressed",
 }
-SOURCE_SUFFIXES = (".cpp", ".c")
 
 
 @dataclass(frozen=True)
@@ -106,24 +106,43 @@ def _compile_each(
 
     All together first; one by one only where that fails, to tell the broken from the sound.
     """
-    made = {compilation.folder / "user" / f"{source.stem}.so": source for source in sources}
+    broken: list[dict[str, str]] = []
+    compiled = {}
+    for source in sources:
+        try:
+            compiled[source] = _in_cpp(compilation, source)
+        except CollpressError as error:
+            broken.append(_broken(source, error))
+    made = {compilation.folder / "user" / f"{source.stem}.so": source for source in compiled}
+    if not made:
+        return {}, broken
     try:
-        compilation.run(sources)
+        compilation.run(list(compiled.values()))
         describe_plugins(core, list(made))
-        return made, []
+        return made, broken
     except CollpressError:
-        sound, broken = {}, []
+        sound = {}
     for plugin, source in made.items():
         try:
-            compilation.run([source])
+            compilation.run([compiled[source]])
             describe_plugins(core, [plugin])
             sound[plugin] = source
         except CollpressError as error:
-            print(error, file=sys.stderr)
-            where = Path(error.where).name
-            reason = f"{where}: {error.what.splitlines()[0]}" if where else error.what
-            broken.append({"name": source.stem, "source": _shown(source), "reason": reason})
+            broken.append(_broken(source, error))
     return sound, broken
+
+
+def _in_cpp(compilation: Compilation, source: Path) -> Path:
+    """What the compiler gets of a source."""
+    return plugin_source(source, compilation.folder.with_name("made")) if source.suffix == ".py" else source
+
+
+def _broken(source: Path, error: CollpressError) -> dict[str, str]:
+    """An entry of `broken`; the whole error is told at once."""
+    print(error, file=sys.stderr)
+    where = Path(error.where).name
+    reason = f"{where}: {error.what.splitlines()[0]}" if where else error.what
+    return {"name": source.stem, "source": _shown(source), "reason": reason}
 
 
 def broken_plugins(path: Path) -> list[str]:
@@ -135,7 +154,7 @@ def broken_plugins(path: Path) -> list[str]:
 
 
 def plugin_sources(directories: Iterable[Path]) -> list[Path]:
-    """Every .cpp and .c file in or below the directories, sorted.
+    """Every .cpp, .c and .py file in or below the directories, sorted.
 
     Two of one stem are refused, for the stem is the plugin's name.
     """
@@ -143,10 +162,10 @@ def plugin_sources(directories: Iterable[Path]) -> list[Path]:
     for directory in directories:
         if not directory.is_dir():
             raise CollpressError("there is no such directory of plugins", where=str(directory))
-        sources = sorted(p for p in directory.rglob("*") if p.suffix in SOURCE_SUFFIXES and p.is_file())
+        sources = sorted(p for p in directory.rglob("*") if p.suffix in PLUGIN_SUFFIXES and p.is_file())
         if not sources:
             raise CollpressError(
-                "the directory holds no plugin", where=str(directory), allowed=", ".join(SOURCE_SUFFIXES)
+                "the directory holds no plugin", where=str(directory), allowed=", ".join(PLUGIN_SUFFIXES)
             )
         for source in map(Path.absolute, sources):
             other = found.setdefault(source.stem, source)

@@ -1,5 +1,5 @@
 """The command and the environment that start the core on its ranks: the mpiexec of Open MPI or MPICH on one machine,
-which may be made two hosts.
+which may be made two hosts, or one with a throttled loopback.
 
 What changes a measurement is part of the plan (`plan.launch`); here is added only what does not. Sessions and shared
 memory lie in folders of our own, which a killed launch cannot leave behind for good.
@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from collpress.codecs.zfp import codec_environment
+from collpress.codecs.outside import codec_environment
 from collpress.errors import CollpressError
 from collpress.execute.binding import binding_options
+from collpress.execute.hosts import Made
+from collpress.execute.loopback import Loopback
 from collpress.execute.namespaces import Pair
 from collpress.execute.processes import start_time
 from collpress.execute.shared_memory import SHARED_MEMORY, remove_unused_segments
 from collpress.layout import ROOT
+from collpress.metrics.python import PYTHON
 from collpress.plan.launch import root_permissions
 from collpress.provenance.machine import allowed_cores, allowed_cpus
 
@@ -37,7 +41,7 @@ class Launcher:
     processors.
     environment : the batch's own variables, on top of the few that are passed on.
     mpi : whose mpiexec it is, `openmpi` or `mpich`.
-    hosts : the two hosts that the ranks are spread over; None: all are on this one.
+    hosts : what was made for the ranks, two hosts or one with a throttled loopback; None: all are on this one.
     """
 
     mpiexec: Path
@@ -45,7 +49,7 @@ class Launcher:
     binding: str
     environment: Mapping[str, str]
     mpi: str = "openmpi"
-    hosts: Pair | None = None
+    hosts: Made | None = None
 
     def command(self, core: Path, arguments: list[str]) -> list[str]:
         """The whole command line.
@@ -66,22 +70,24 @@ class Launcher:
                 f"the plan binds {self.ranks} ranks to a {self.binding} each, but this process may use {room} only",
                 fix="take the inventory again with the processors that you want to measure on",
             )
-        if self.hosts is not None:
+        if isinstance(self.hosts, Pair):
             before, placing = self.hosts.prefix(0), self.hosts.mpiexec_options(self.ranks)
         else:
-            before, placing = [], binding_options(self.mpi, self.binding, self.ranks)
+            before = self.hosts.prefix() if self.hosts else []
+            placing = binding_options(self.mpi, self.binding, self.ranks)
         return [*before, str(self.mpiexec), "-n", str(self.ranks), *placing, str(core.absolute()), *arguments]
 
     def variables(self, session: Session) -> dict[str, str]:
         """The complete environment of a launch."""
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        own = {"TMPDIR": str(session.temporary), "PYTHONPATH": str(ROOT / "workflow")}  # the latter for the runner
+        # The latter two for the runner, and for metrics that are written in Python.
+        own = {"TMPDIR": str(session.temporary), "PYTHONPATH": str(ROOT / "workflow"), PYTHON: sys.executable}
         if self.mpi == "openmpi":
             if session.shared_memory is not None:
                 for component in ("sm", "vader"):  # of Open MPI 5 and 4.1
                     own[f"OMPI_MCA_btl_{component}_backing_directory"] = str(session.shared_memory)
-            own |= root_permissions()
-        if self.hosts is not None:
+            own |= root_permissions(made_root=isinstance(self.hosts, Loopback))
+        if isinstance(self.hosts, Pair):
             own["PRTE_MCA_plm_ssh_agent"] = str(self.hosts.write_agent(session.temporary, self.mpiexec))
         return {**passed, **own, **codec_environment(), **self.environment}
 

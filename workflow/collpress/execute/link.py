@@ -1,4 +1,7 @@
-"""What the link between two hosts gives: a pingpong of the core across it, before anything else is measured."""
+"""What a throttled link gives: a pingpong of the core across it, before anything else is measured.
+
+One message is on its way at a time, so that it is the rate of one direction, also of a loopback that both share.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from collpress.execute.namespaces import burst
 from collpress.execute.planfile import write_plan
 from collpress.execute.processes import dies_with_parent, end_session
 
-NEAR, FAR = 0.03, 0.10
-"""Differences from the rate that was asked for: up to `NEAR` it is met; beyond `FAR` nothing is measured."""
+TOLERANCE = 0.03
+"""A link that is further off the rate that was asked for is not that link: nothing is measured on it."""
 TRIES = 3
 _BURSTS = 64
 """A message so much longer than the bucket shows the rate within 2 %."""
@@ -26,7 +29,7 @@ _PATIENCE_S = 60
 class Link:
     """What was asked for and what was found, in bit/s; `message_bytes` each way, `median_s` for both ways.
 
-    verdict : `met`, `near` (between 3 and 10 % off) or `missed`.
+    verdict : `met` (within `TOLERANCE`) or `missed`.
     """
 
     rate: int
@@ -56,8 +59,7 @@ def judge(rate: int, message_bytes: int, median_s: float) -> Link:
     """A link by the time of a message there and back."""
     measured = 2 * 8 * message_bytes / median_s
     off = abs(measured / rate - 1)
-    verdict = "met" if off <= NEAR else "near" if off <= FAR else "missed"
-    return Link(rate, measured, message_bytes, median_s, verdict)
+    return Link(rate, measured, message_bytes, median_s, "met" if off <= TOLERANCE else "missed")
 
 
 def _pingpong(launcher: Launcher, core: Path, session: Session, rate: int) -> Link:
@@ -74,7 +76,7 @@ def _pingpong(launcher: Launcher, core: Path, session: Session, rate: int) -> Li
     record = next((r for r in records if r["kind"] == "record"), None)
     if record is None or record["status"] != "ok":
         reason = record["reason"] if record else (said.strip().splitlines() or ["it said nothing"])[-1]
-        raise CollpressError(f"the pingpong between the two hosts fails: {reason}", fix="see docs/platforms.md")
+        raise CollpressError(f"the pingpong over the throttled link fails: {reason}", fix="see docs/platforms.md")
     return judge(rate, size, float(record["time_s"]["median"]))
 
 

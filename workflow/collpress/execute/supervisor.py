@@ -18,10 +18,10 @@ from typing import Any
 from collpress.execute.attempt import Attempt
 from collpress.execute.batch import Batch, BatchPoint
 from collpress.execute.core import CoreRun, Outcome
+from collpress.execute.hosts import Made, made_hosts
 from collpress.execute.launcher import Launcher, session
-from collpress.execute.link import Link, measure_link
+from collpress.execute.link import TOLERANCE, Link, measure_link
 from collpress.execute.lock import holder
-from collpress.execute.namespaces import Pair, host_pair
 from collpress.execute.progress import Progress
 from collpress.execute.proof import Proof, of_the_library, prove
 from collpress.execute.receipt import Spent, write_receipt
@@ -29,6 +29,7 @@ from collpress.execute.signals import Interruption
 from collpress.files import write_json
 from collpress.plan.built import find_mpiexec, read_build
 from collpress.provenance import observe
+from collpress.provenance.namespaces import MEDIA
 from collpress.records.journal import Journals, read_campaign
 from collpress.records.schema import Record
 from collpress.records.status import Status
@@ -69,13 +70,14 @@ def sweep(batch: Batch, directory: Path) -> Swept:
         mpi = read_build(batch.build)["mpi"]
         attempt = Attempt(own)
         with Interruption(holder(directory)) as interruption, session() as folders, ExitStack() as made:
-            hosts = made.enter_context(host_pair(batch.hosts.rate)) if batch.hosts else None
+            hosts = made.enter_context(made_hosts(batch.hosts.kind, batch.hosts.rate)) if batch.hosts else None
             launcher = _launcher(batch, mpi, hosts)
             link = measure_link(launcher, batch.core, folders, hosts.rate) if hosts and hosts.rate else None
             write_json(own / f"provenance-{attempt.number}.json", _observed(batch, hosts, link))
+            refusal = _refusal(link, batch)
             library = of_the_library({p.key: p for points in missing.values() for p in points}.values())
-            proofs = prove(batch, launcher, folders, library, own / f"proof-{attempt.number}.jsonl")
-            supervisor = Supervisor(batch, attempt, missing, proofs, _refusal(link))
+            proofs = prove(batch, launcher, folders, [] if refusal else library, own / f"proof-{attempt.number}.jsonl")
+            supervisor = Supervisor(batch, attempt, missing, proofs, refusal)
             supervisor.run(CoreRun(batch, launcher, attempt, folders, interruption, supervisor.note))
             stopped_by = interruption.requested
         for record in supervisor.records:
@@ -85,17 +87,18 @@ def sweep(batch: Batch, directory: Path) -> Swept:
     return Swept(journals, receipt, stopped_by)
 
 
-def _launcher(batch: Batch, mpi: dict[str, Any], hosts: Pair | None) -> Launcher:
+def _launcher(batch: Batch, mpi: dict[str, Any], hosts: Made | None) -> Launcher:
     kind = mpi.get("kind", "openmpi")
     return Launcher(find_mpiexec(mpi["wrapper"]), batch.ranks, batch.binding, batch.environment, kind, hosts)
 
 
-def _observed(batch: Batch, hosts: Pair | None, link: Link | None) -> dict[str, Any]:
+def _observed(batch: Batch, hosts: Made | None, link: Link | None) -> dict[str, Any]:
     """Provenance, with how the ranks were started."""
     launch: dict[str, Any] = {"environment": batch.environment, "binding": batch.binding}
     if hosts is not None and batch.hosts is not None:
         launch["hosts"] = {
             "kind": batch.hosts.kind,
+            "medium": MEDIA[batch.hosts.kind],
             "names": list(hosts.names),
             "nodes": batch.nodes,
             "rate": hosts.rate,
@@ -104,12 +107,14 @@ def _observed(batch: Batch, hosts: Pair | None, link: Link | None) -> dict[str, 
     return {**observe(batch.build), "launch": launch}
 
 
-def _refusal(link: Link | None) -> str | None:
-    if link is None or link.verdict != "missed":
+def _refusal(link: Link | None, batch: Batch) -> str | None:
+    """Why nothing can be measured this time: the link is not the one that the platform promises."""
+    if link is None or batch.hosts is None or link.verdict == "met":
         return None
     return (
-        f"the link between the two hosts gives {link.measured / 1e6:.0f} Mbit/s, not {link.rate / 1e6:.0f}, in a "
-        f"pingpong of {link.message_bytes} bytes: the machine is busy, or too slow for that rate"
+        f"the throttled link ({MEDIA[batch.hosts.kind]}) gives {link.measured / 1e6:.0f} Mbit/s, which is not within "
+        f"{TOLERANCE:.0%} of {link.rate / 1e6:.0f}, in a pingpong of {link.message_bytes} bytes: the machine is busy, "
+        "or too slow for that rate"
     )
 
 
@@ -122,13 +127,13 @@ class Supervisor:
         attempt: Attempt,
         missing: dict[int, list[BatchPoint]],
         proofs: Mapping[str, Proof],
-        hopeless: str | None = None,
+        wrong_link: str | None = None,
     ) -> None:
-        """`hopeless`: why nothing can be measured this time."""
+        """`wrong_link`: why what would be measured would be no number of this platform."""
         self.batch, self.attempt, self.missing, self.proofs = batch, attempt, missing, proofs
         self.records: list[Record] = []
         self._given_up: dict[str, str] = {}
-        self._hopeless = hopeless
+        self._wrong_link, self._hopeless = wrong_link, ""
         self._launch = self._points = self._points_done = 0
         planned = sum(map(len, missing.values()))
         self._progress = Progress(f"measuring on {batch.ranks} ranks", planned, batch.launches)
@@ -163,6 +168,9 @@ class Supervisor:
         """Start the core once with what is left of this launch, and strike out what became of it."""
         if core.interruption.requested:
             self._charge_all(wanted, Status.CANCELLED, "the sweep was stopped")
+            return
+        if self._wrong_link:
+            self._charge_all(wanted, Status.INVALID, self._wrong_link)
             return
         if self._hopeless:
             self._charge_all(wanted, Status.FAILED, self._hopeless)

@@ -9,6 +9,7 @@ from typing import Any
 import xarray as xr
 
 from collpress.analysis.circumstances import CROWDED, load
+from collpress.analysis.link import link
 from collpress.analysis.statistics import CONFIDENCE, coverage
 from collpress.analysis.table import Row
 from collpress.analysis.wrapping import wrapped
@@ -77,6 +78,7 @@ def machine(cube: xr.DataTree) -> str:
         n = len(world["hosts"])
         said.append("1 host" if n == 1 else f"{n} hosts")
     said += [str(name) for name in world.get("mpi_libraries", [])]
+    said += [f"over {over.words}"] if (over := link(cube)) else []
     busy = load(cube)
     said += [busy.words + (f": {CROWDED}" if busy.crowded else "")] if busy else []
     return _stretched(cube) + "Measured by " + ", ".join(said) + "."

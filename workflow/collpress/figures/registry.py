@@ -1,7 +1,8 @@
 """Which figures there are, and which files each depends on; found by reading the modules, not by importing them.
 
 A figure is a module of this package that defines `draw(cube, width) -> Drawing`; its name is the module's with `-` for
-`_`. With `-single` behind it the same module draws for one column of a page instead of two. Cheap enough for Snakemake
+`_`. With `-single` behind it the same module draws for one column of a page instead of two. One that also defines
+`draw_several(cubes, width) -> Drawing` can be drawn over the cubes of several platforms. Cheap enough for Snakemake
 to ask at each start.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -79,8 +80,22 @@ def load(name: str) -> Callable[[xr.DataTree], Drawing]:
     return lambda cube: draw(cube, width_of(name))
 
 
+def load_several(name: str, where: str = "") -> Callable[[Sequence[xr.DataTree]], Drawing]:
+    """The figure's `draw_several`; CollpressError for a figure that is drawn from one cube only."""
+    if not _defines(figure_module(name, where), "draw_several"):
+        able = [n for n in figure_names() if _defines(figure_module(n), "draw_several")]
+        raise CollpressError(f'the figure "{name}" is drawn from one cube', where=where, allowed=", ".join(able))
+    module = importlib.import_module(f"collpress.figures.{figure_module(name).stem}")
+    draw = cast("Callable[[Sequence[xr.DataTree], Width], Drawing]", module.draw_several)
+    return lambda cubes: draw(cubes, width_of(name))
+
+
 def _defines_draw(path: Path) -> bool:
-    return any(isinstance(node, ast.FunctionDef) and node.name == "draw" for node in _parsed(path).body)
+    return _defines(path, "draw")
+
+
+def _defines(path: Path, function: str) -> bool:
+    return any(isinstance(node, ast.FunctionDef) and node.name == function for node in _parsed(path).body)
 
 
 def _imports(path: Path, rooms: Collection[str]) -> list[Path]:

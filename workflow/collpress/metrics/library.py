@@ -18,6 +18,8 @@ class ConfigStruct(ctypes.Structure):
         ("minimum", ctypes.c_double),
         ("maximum", ctypes.c_double),
         ("abs_bound", ctypes.c_double),
+        ("row", ctypes.c_uint64),
+        ("plane", ctypes.c_uint64),
     )
 
 

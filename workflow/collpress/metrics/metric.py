@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collpress.errors import CollpressError
+from collpress.fidelity import grain
 from collpress.metrics import library
 
 Array = npt.NDArray[Any]
@@ -46,7 +47,8 @@ class Metric:
         self.units = tuple(value.unit.decode("utf-8") for value in stated)
 
     def measure(self, expected: Array, got: Array, abs_bound: float = math.nan, *, chunk: int = 4096) -> Measured:
-        """Measure how far `got` is from `expected`, both of one shape; pairs that are not finite are left out.
+        """Measure how far `got` is from `expected`, both of one shape; pairs that are not finite are left out, and the
+        metric is then not told the shape.
 
         Parameters
         ----------
@@ -65,7 +67,8 @@ class Metric:
         known = reference[finite] if finite.any() else np.array([math.nan])
         keep = finite & np.isfinite(other)
         reference, other = np.ascontiguousarray(reference[keep]), np.ascontiguousarray(other[keep])
-        config = library.ConfigStruct(reference.size, float(known.min()), float(known.max()), abs_bound)
+        row, plane = grain(np.shape(expected)) if keep.all() else (0, 0)
+        config = library.ConfigStruct(reference.size, float(known.min()), float(known.max()), abs_bound, row, plane)
         context = self._interface.create(ctypes.byref(config))
         if context is None:
             raise CollpressError(f'metric "{self.name}": it cannot be set up for these values', where=str(self.path))

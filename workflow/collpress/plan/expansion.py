@@ -90,7 +90,7 @@ def expand(
         `needs.datasets_needed` names. Points, exclusions and reasons name them by their ids, private ones thus not.
     offer : what the installation offers; None before the build: patterns of algorithms and codecs then stay patterns.
     memory_bytes, cpus : of a node, where known.
-    no_hosts : why this machine cannot be made two hosts; see `provenance.namespaces`.
+    no_hosts : why the hosts that the platform asks for cannot be made of this machine; see `provenance.namespaces`.
 
     Raises
     ------
@@ -261,6 +261,8 @@ class _Sweep:
             factors["fanout"] = "default"
         factors |= idle(collective)
         codec = self.offer.codec(str(factors["codec"])) if self.offer else None
+        if codec is not None:
+            factors["codec"] = codec.setting(str(factors["codec"]))
         if factors["codec"] == "none" or (codec is not None and not codec.takes_bound):
             factors["error_bound"] = "none"
         if factors["dataset"] == "pattern":

@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from collpress.codecs.zfp import libraries
+from collpress.codecs.outside import libraries
 from collpress.data.registry import Entry, load_registry
 from collpress.errors import CollpressError
+from collpress.fidelity import grain
 from collpress.files import write_json
 from collpress.layout import Places, build_record, dataset_file
 from collpress.plan.built import find_mpiexec, read_build
@@ -24,9 +25,11 @@ from collpress.plan.machine import Machine, this_machine
 from collpress.plan.metrics import broken_metrics, refuse_other_plugins
 from collpress.plan.needs import datasets_needed
 from collpress.plan.offer import Dataset, Offer, library_algorithms, metrics_of, offer_from_json, plugins_of
+from collpress.plan.settings import refuse_unknown_settings
 from collpress.plan.variables import refuse_unknown_variables
-from collpress.provenance.namespaces import namespaces_lack
+from collpress.provenance.namespaces import hosts_lack
 from collpress.spec.campaign import Campaign
+from collpress.spec.codec_text import codec_name
 from collpress.spec.platform import Platform
 
 REGISTRY = Path("config/datasets.yaml")
@@ -62,8 +65,10 @@ def take_inventory(
     algorithms, codecs = plugins_of([build, own], libraries())
     library = library_algorithms(offers, platform.backends.mpi.controls)
     offer = Offer(tuple(library + algorithms), tuple(codecs), tuple(metrics_of([build, own])))
+    refuse_unknown_settings(campaign, offer)
     datasets = prepared_datasets(campaign, without)
-    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
+    no_hosts = hosts_lack(platform.hosts.kind if platform.hosts else None)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, no_hosts)
     asked = {str(p.factors["knobs"]) for p in expansion.points}
     refuse_unknown_variables(platform, str(build["mpi"]["wrapper"]), asked & platform.knobs.keys())
     broken = {str(b["name"]): f"the plugin cannot be used: {b['reason']}" for b in own.get("broken", ())}
@@ -133,7 +138,10 @@ def registered_datasets() -> dict[str, Dataset]:
 def _registered(entry: Entry) -> Dataset:
     name = entry.public_id
     path = dataset_file(name).as_posix()
-    return Dataset(name, entry.dtype, entry.elements, path, entry.sha256 or "", entry.bytes, entry.parts)
+    row_and_plane = grain(entry.shape, entry.parts)
+    return Dataset(
+        name, entry.dtype, entry.elements, path, entry.sha256 or "", entry.bytes, entry.parts, *row_and_plane
+    )
 
 
 def _with_what_is_missing(point: Point, without: Collection[str], broken: Mapping[str, str]) -> Point:
@@ -141,7 +149,7 @@ def _with_what_is_missing(point: Point, without: Collection[str], broken: Mappin
     dataset = str(point.factors["dataset"])
     if point.unsupported is None and dataset in without:
         return replace(point, failed=f"the dataset {dataset} could not be had (results/logs/datasets/{dataset}.log)")
-    names = (str(point.factors["codec"]), str(point.factors["algorithm"]).partition(":")[2])
+    names = (codec_name(str(point.factors["codec"])), str(point.factors["algorithm"]).partition(":")[2])
     reason = next((broken[name] for name in names if name in broken), None)
     if point.unsupported is not None and reason is not None:
         return replace(point, unsupported=None, failed=reason)
@@ -175,6 +183,7 @@ def prepared_datasets(campaign: Campaign, without: Collection[str] = ()) -> dict
             sidecar["sha256"],
             int(sidecar["unique_bytes"]),
             sidecar.get("parts"),
+            *grain(sidecar.get("shape", ()), sidecar.get("parts")),
         )
     return found
 

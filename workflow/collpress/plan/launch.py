@@ -31,6 +31,8 @@ _TWO_HOSTS = {
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl_tcp_if_include": INTERFACE,
 }
+_LOOPBACK = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_tcp_if_include": "lo"}
+"""No shared memory: between all ranks, neighbours too, lies the loopback."""
 _THROTTLED = {"OMPI_MCA_btl_tcp_sndbuf": "131072"}
 """With the default, acknowledgements queue behind megabytes of own data, and exchanges get half of the rate."""
 
@@ -44,7 +46,7 @@ class Launch:
     environment : variables for the launcher and all ranks, sorted by name.
     binding : `core`, `hwthread` or `none`; the launcher's command line asks for it.
     oversubscribed : more ranks than CPUs; Open MPI's ranks then yield while they wait.
-    hosts : the hosts that are made of this machine before the batch; None where it is one host.
+    hosts : what is made of this machine before the batch: two hosts, or one with a throttled loopback; None: nothing.
     """
 
     environment: dict[str, str]
@@ -57,22 +59,23 @@ def launch_of(platform: Platform, machine: Machine, ranks_per_node: int, knobs: 
     """The launch of a batch with that many ranks on a node, with a set of the platform's knobs.
 
     One rank a core where there are enough cores, one a hardware thread where there are enough of those, else unbound:
-    two ranks that are bound to one CPU and poll starve each other. Hosts made of this machine share its CPUs, and are
-    never bound: each would begin with the same core.
+    two ranks that are bound to one CPU and poll starve each other. Ranks of two hosts made of this machine share its
+    CPUs, and are never bound: each host would begin with the same core.
     """
     mpi = platform.toolchain.mpi
     variables = dict(_ONE_MACHINE[mpi])
     if platform.backends.mpi.controls == "openmpi":
         # Without this, writing an algorithm's control variable succeeds, reads back, and has no effect.
         variables["OMPI_MCA_coll_tuned_use_dynamic_rules"] = "1"
-    hosts = platform.hosts if nodes > 1 else None
+    hosts = platform.hosts if nodes > 1 or is_loopback(platform) else None
     if hosts is not None:
-        variables |= _TWO_HOSTS | (_THROTTLED if hosts.rate else {})
+        variables |= _LOOPBACK if is_loopback(platform) else _TWO_HOSTS
+        variables |= _THROTTLED if hosts.rate else {}
     oversubscribed = cpu_ranks(platform, nodes, ranks_per_node) > machine.cpus
     if oversubscribed:
         binding = "none"
         variables |= _YIELDING.get(mpi, {})
-    elif hosts is not None:
+    elif hosts is not None and not is_loopback(platform):
         binding = "none"
     elif ranks_per_node > machine.cores:
         binding = "hwthread"
@@ -83,12 +86,21 @@ def launch_of(platform: Platform, machine: Machine, ranks_per_node: int, knobs: 
     return Launch(dict(sorted(variables.items())), binding, oversubscribed, hosts)
 
 
+def is_loopback(platform: Platform) -> bool:
+    """Whether ranks talk over a throttled loopback, on one node too."""
+    return platform.hosts is not None and platform.hosts.kind == "loopback"
+
+
 def cpu_ranks(platform: Platform, nodes: int, ranks_per_node: int) -> int:
     """Ranks on the processors and in the memory of one machine."""
     return ranks_per_node * (nodes if platform.hosts else 1)
 
 
-def root_permissions() -> dict[str, str]:
-    """What Open MPI and its launcher want to be told before they start for root; no part of a plan's identity."""
+def root_permissions(*, made_root: bool = False) -> dict[str, str]:
+    """What Open MPI and its launcher want to be told before they start for root; no part of a plan's identity.
+
+    made_root : whether the ranks believe to be root, as in a user namespace of our own.
+    """
     names = ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
-    return {f"{name}{suffix}": "1" for name in names for suffix in ("", "_CONFIRM")} if os.geteuid() == 0 else {}
+    told = {f"{name}{suffix}": "1" for name in names for suffix in ("", "_CONFIRM")}
+    return told if made_root or os.geteuid() == 0 else {}

@@ -34,7 +34,9 @@ def plan_line(
             line["tagged_plugin"] = algorithm.tagged
     codec = offer.codec(str(factors["codec"]))
     if algorithm is not None and algorithm.kind == "compressed" and codec is not None:
-        line |= {"codec": codec.name, "codec_plugin": codec.path}
+        line |= {"codec": str(factors["codec"]), "codec_plugin": codec.path}
+        if codec.parameters:
+            line["codec_parameters"] = " ".join(f"{value:.17g}" for value in codec.values(str(factors["codec"])))
     kind, _, number = str(factors["error_bound"]).partition(" ")
     line["bound"] = kind
     if number:

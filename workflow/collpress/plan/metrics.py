@@ -11,6 +11,7 @@ from collpress.fidelity import measures_fidelity
 from collpress.plan.needs import asked_for
 from collpress.plan.offer import Metric
 from collpress.spec.campaign import Campaign
+from collpress.spec.codec_text import codec_name
 from collpress.spec.factors import Value, is_pattern
 
 
@@ -39,7 +40,7 @@ def broken_metrics(campaign: Campaign, broken: Mapping[str, str]) -> list[Broken
     broken : name → why the plugin cannot be used.
     """
     others = {
-        str(v).rpartition(":")[2]
+        codec_name(str(v).rpartition(":")[2])
         for f in ("codec", "algorithm")
         for _, values in asked_for(campaign, f)
         for v in values

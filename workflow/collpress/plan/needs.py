@@ -9,8 +9,9 @@ from types import MappingProxyType
 
 from collpress.data.registry import unknown_dataset
 from collpress.errors import CollpressError, did_you_mean
-from collpress.layout import ROOT
+from collpress.layout import PLUGIN_SUFFIXES, ROOT
 from collpress.spec.campaign import Campaign
+from collpress.spec.codec_text import codec_name
 from collpress.spec.factors import Value, is_pattern
 from collpress.spec.mistakes import combined
 
@@ -55,12 +56,12 @@ def refuse_unknown_plugins(campaign: Campaign, native: Path = ROOT / "native" / 
     An algorithm is known where any of the collectives has it that stand beside it. The library's algorithms are known
     only to the library: one that it lacks is `unsupported`.
     """
-    own = {p.stem for d in plugin_directories(campaign) for p in d.rglob("*") if p.suffix in (".cpp", ".c")}
+    own = {p.stem for d in plugin_directories(campaign) for p in d.rglob("*") if p.suffix in PLUGIN_SUFFIXES}
     codecs = {"none", *own, *(p.stem for p in native.glob("codecs/*.cpp"))}
     metrics = own | {p.stem for p in native.glob("metrics/*.cpp")}
     errors = _unknown(campaign, "metric", metrics, ("metrics",), campaign.metrics)
     for field, values in asked_for(campaign, "codec"):
-        errors += _unknown(campaign, "codec", codecs, field, values)
+        errors += _unknown(campaign, "codec", codecs, field, [codec_name(str(v)) for v in values])
     for field, values in asked_for(campaign, "algorithm"):
         known = {f"{kind}:{stem}" for kind in ("reference", "compressed") for stem in own}
         for kind, folder in (("reference", "collectives"), ("compressed", "compressed")):

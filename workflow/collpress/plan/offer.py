@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
+from collpress.codecs.parameter import Parameter, parameter_from_json, values_of
 from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError
+from collpress.spec.codec_text import codec_name, codec_settings, with_settings
 
-RESERVED = frozenset({"bound", "bytes", "error_bound"})
+RESERVED = frozenset({"bound", "bound_ok", "bytes", "error_bound"})
 """Names that no metric may have: variables of a cube are `message_<metric>` and `<metric>_value`, and so are others."""
 
 
@@ -54,6 +56,23 @@ class Codec:
     path: str
     sha256: str
     library: str | None = None
+    parameters: tuple[Parameter, ...] = ()
+
+    def setting(self, text: str) -> str:
+        """A codec of this name as a campaign writes it, without the settings that are as usual.
+
+        Raises
+        ------
+        CollpressError : a setting that there is not, or a value that it cannot have.
+        """
+        given = codec_settings(text)
+        values = dict(zip([p.name for p in self.parameters], self.values(text), strict=True))
+        usual = {p.name: p.usual for p in self.parameters}
+        return with_settings(self.name, {name: t for name, t in given.items() if values[name] != usual[name]})
+
+    def values(self, text: str) -> list[float]:
+        """What the codec is handed for its parameters, in their order."""
+        return values_of(self.name, self.parameters, codec_settings(text))
 
 
 @dataclass(frozen=True)
@@ -72,7 +91,8 @@ class Metric:
 class Dataset:
     """One dataset: `elements` values of `dtype` in the file `path`, little-endian; `unique_bytes` as in its sidecar.
 
-    `parts`: how many ranks have a part of their own in it, all of equal length; None where ranks send slices.
+    `parts`: how many ranks have a part of their own in it, all of equal length; None where ranks send slices. `row`,
+    `plane`: of the array that the file, or each part, is, as `fidelity.grain` says.
     """
 
     id: str
@@ -82,6 +102,8 @@ class Dataset:
     sha256: str
     unique_bytes: int
     parts: int | None = None
+    row: int = 0
+    plane: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,13 +121,14 @@ class Offer:
         """The algorithms of a collective."""
         return [a.name for a in self.algorithms if a.collective == collective]
 
-    def codec(self, name: str) -> Codec | None:
-        return next((c for c in self.codecs if c.name == name), None)
+    def codec(self, text: str) -> Codec | None:
+        """The codec that a campaign writes so, whatever its settings."""
+        return next((c for c in self.codecs if c.name == codec_name(text)), None)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "algorithms": [asdict(a) for a in self.algorithms],
-            "codecs": [asdict(c) | {"dtypes": list(c.dtypes)} for c in self.codecs],
+            "codecs": [_codec_json(c) for c in self.codecs],
             "metrics": [asdict(m) | {"values": list(m.values), "units": list(m.units)} for m in self.metrics],
         }
 
@@ -114,9 +137,19 @@ def offer_from_json(data: Mapping[str, Any]) -> Offer:
     """The inverse of `Offer.as_json`."""
     return Offer(
         tuple(Algorithm(**a) for a in data["algorithms"]),
-        tuple(Codec(**(c | {"dtypes": tuple(c["dtypes"])})) for c in data["codecs"]),
+        tuple(_codec(c) for c in data["codecs"]),
         tuple(_metric(m) for m in data.get("metrics", ())),
     )
+
+
+def _codec_json(codec: Codec) -> dict[str, Any]:
+    parameters = [asdict(p) | {"choices": list(p.choices)} for p in codec.parameters]
+    return asdict(codec) | {"dtypes": list(codec.dtypes), "parameters": parameters}
+
+
+def _codec(data: Mapping[str, Any]) -> Codec:
+    parameters = tuple(parameter_from_json(p) for p in data["parameters"])
+    return Codec(**(dict(data) | {"dtypes": tuple(data["dtypes"]), "parameters": parameters}))
 
 
 def library_algorithms(offers: Mapping[str, Any], controls: str) -> list[Algorithm]:
@@ -182,6 +215,7 @@ def plugins_of(
                     plugin["path"],
                     plugin["sha256"],
                     libraries.get(plugin["name"]),
+                    tuple(parameter_from_json(p) for p in plugin.get("parameters", ())),
                 )
                 continue
             name = f"{'compressed' if plugin['compresses'] else 'reference'}:{plugin['name']}"

@@ -57,6 +57,7 @@ def entries(factors: Mapping[str, Value], dataset: Dataset) -> dict[str, str]:
         line["data_dtype"] = dataset.dtype
     if dataset.parts is not None:
         line["data_parts"] = str(dataset.parts)
+    line |= {name: str(length) for name, length in (("row", dataset.row), ("plane", dataset.plane)) if length}
     if factors["wrap"] != "none":
         line["wrap"] = str(factors["wrap"])
     if factors["wrap"] == "perturb":
@@ -69,6 +70,8 @@ def identity(factors: Mapping[str, Value], dataset: Dataset) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     if dataset.dtype != factors["dtype"] or dataset.parts is not None:
         extra["served"] = [dataset.dtype, dataset.parts]
+    if dataset.row:
+        extra["row_and_plane"] = [dataset.row, dataset.plane]
     if factors["wrap"] == "perturb":
         extra["wrap_amplitude"] = _AMPLITUDE[dataset.dtype]
     return extra

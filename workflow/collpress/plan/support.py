@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from collpress.collectives import LEAST_RANKS, ROOTED, UNEVEN
 from collpress.errors import did_you_mean
+from collpress.fidelity import FLOATS
 from collpress.plan import serving
 from collpress.plan.exchange import elements, largest_contribution, largest_result
-from collpress.plan.launch import cpu_ranks
+from collpress.plan.launch import cpu_ranks, is_loopback
 from collpress.plan.offer import Algorithm, Dataset, Offer
 from collpress.spec.factors import DTYPES, Value
-from collpress.spec.platform import Platform
+from collpress.spec.platform import Hosts, Platform
 from collpress.spec.quantities import format_size
 
 MOST_ELEMENTS = (1 << 31) - 1
@@ -38,21 +39,32 @@ def unsupported(
     offer : None before anything is built: then only limits and data are looked at.
     memory_bytes : memory of a node, where known; the platform's own limit goes first.
     cpus : hardware threads of a node that may be used, where known.
-    no_hosts : why this machine cannot be made two hosts, where the platform asks for that.
+    no_hosts : why the hosts that the platform asks for cannot be made of this machine.
     """
     reason = _beyond_limits(factors, platform, memory_bytes, cpus) or _against_backend(factors, platform)
-    if reason is None and platform.hosts is not None and int(factors["nodes"]) > 1:
-        reason = no_hosts
+    if reason is None and platform.hosts is not None:
+        reason = _beside_the_link(int(factors["nodes"]), platform, platform.hosts, no_hosts)
     if reason is None and offer is not None:
         reason = _not_offered(factors, offer)
     return reason or _against_dataset(factors, datasets)
 
 
+def _beside_the_link(nodes: int, platform: Platform, hosts: Hosts, no_hosts: str | None) -> str | None:
+    if nodes > 1 or is_loopback(platform):
+        return no_hosts
+    if hosts.rate is not None:
+        return "1 node: its ranks would talk through shared memory, not over the throttled link"
+    return None
+
+
 def memory_per_rank(factors: Mapping[str, Value]) -> int:
-    """Bytes of buffers on one rank: send, receive, the instrumented pass's own receive, and the algorithm's scratch."""
+    """Bytes of buffers on one rank: send, receive, the instrumented pass's own receive, the algorithm's scratch, and
+    the reference that feedback needs.
+    """
     sent, got = largest_contribution(factors), largest_result(factors)
     scratch = max(sent, got) * (3 if str(factors["algorithm"]).startswith("compressed:") else 1)
-    return (sent + 2 * got + scratch) * DTYPES[str(factors["dtype"])]
+    reference = 8 * got if int(factors.get("feedback", 0)) else 0
+    return (sent + 2 * got + scratch) * DTYPES[str(factors["dtype"])] + reference
 
 
 def _beyond_limits(
@@ -101,6 +113,8 @@ def _against_backend(factors: Mapping[str, Value], platform: Platform) -> str | 
     ):
         if factors.get(name) == value:
             return f"mpi4py knows no {name} {value}: {why}"
+    if int(factors.get("feedback", 0)):
+        return "mpi4py feeds nothing back: the native core does"
     return None
 
 
@@ -119,10 +133,22 @@ def _senseless(factors: Mapping[str, Value]) -> str | None:
     segment, size = factors.get("segment_bytes", "default"), DTYPES[str(factors["dtype"])]
     if isinstance(segment, int) and segment % size:
         return f"a segment of {segment} bytes holds no whole number of {factors['dtype']} elements of {size} bytes"
+    if int(factors.get("feedback", 0)) and (reason := _against_feedback(factors)):
+        return reason
     if call == "nonblocking" and collective == "pingpong":
         return "pingpong has no nonblocking call"
     if call == "nonblocking" and not str(factors["algorithm"]).startswith("library:"):
         return f"{factors['algorithm']} has no nonblocking call: it runs inside the caller"
+    return None
+
+
+def _against_feedback(factors: Mapping[str, Value]) -> str | None:
+    if factors["collective"] != "allreduce":
+        return f"only the result of an allreduce can be fed back, not that of {factors['collective']}"
+    if factors["op"] != "sum":
+        return f"only sums are fed back, over the number of ranks; not {factors['op']}"
+    if factors["dtype"] not in FLOATS:
+        return f"only {' and '.join(FLOATS)} can be fed back, not {factors['dtype']}"
     return None
 
 

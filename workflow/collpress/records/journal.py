@@ -67,7 +67,7 @@ class Journals:
     def done(self, key: str, launch: int) -> bool:
         """Whether this launch of the point need not be tried again."""
         record = self.records.get((key, launch))
-        return record is not None and not record.status.retryable
+        return record is not None and not record.retryable
 
 
 def ok_medians(records: Mapping[int, Record], launches: int) -> list[float]:

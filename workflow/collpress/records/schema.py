@@ -218,10 +218,12 @@ class Subject(_Line):
     """What the metrics say of one message or one result of rank 0: metric -> value -> number.
 
     A number is `null` where it is undefined; `problems` then says why, by metric. `bound`: what an error may be, in
-    units of the data. `left_out`: pairs with a value that is not finite, which metrics do not see.
+    units of the data. `bound_ok`: whether every finite expected value came out within it; `null` where it is not known,
+    and in older records. `left_out`: pairs with a value that is not finite, which metrics do not see.
     """
 
     bound: Number | None
+    bound_ok: bool | None = None
     left_out: Count
     metrics: dict[str, dict[str, Number | None]]
     problems: dict[str, str]
@@ -233,6 +235,36 @@ class Fidelity(_Line):
 
     message: Subject | None
     result: Subject | None
+
+
+class Feedback(_Line):
+    """How errors grew while the results of an allreduce, over the number of ranks and moved by one element, were the
+    next contributions.
+
+    Columns over the rounds that were kept, all ranks together: the largest absolute and the mean signed error against
+    the exact mean in float64, in units of the data, and the root mean square error over the range of that mean; `null`
+    where an element is no longer finite (`lost` counts them) or nothing can be compared. `done` is less than `asked`
+    where the time was up. `compared`: elements of each rank.
+    """
+
+    asked: Annotated[int, Field(ge=1)]
+    done: Annotated[int, Field(ge=1)]
+    compared: Count
+    value_range: Number | None
+    round: list[Annotated[int, Field(ge=1)]]
+    max_abs_error: list[Number | None]
+    nrmse: list[Number | None]
+    bias: list[Number | None]
+    lost: list[Count]
+
+    @model_validator(mode="after")
+    def _columns_agree(self) -> Self:
+        columns = (self.max_abs_error, self.nrmse, self.bias, self.lost)
+        if any(len(column) != len(self.round) for column in columns):
+            raise ValueError("the columns of feedback are not equally long")
+        if self.round != sorted(set(self.round)) or self.round[-1:] != [self.done]:
+            raise ValueError("the rounds of feedback do not rise to the last that was done")
+        return self
 
 
 class Resources(_Line):
@@ -290,9 +322,20 @@ class Record(_Line):
     codec: Codec | None = None
     check: Check | None = None
     fidelity: Fidelity | None = None
+    feedback: Feedback | None = None
     resources: Resources | None = None
     samples: Samples | None = None
     trace: Samples | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether it is invalid before anything was measured, because the platform's link is not what it promises."""
+        return self.status is Status.INVALID and self.by == "supervisor"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the next run tries again."""
+        return self.status.retryable or self.refused
 
     @model_validator(mode="after")
     def _says_why_or_how_long(self) -> Self:

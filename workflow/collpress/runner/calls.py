@@ -29,6 +29,8 @@ def refusal(point: PlanPoint, exchange: Exchange) -> str | None:
     """Why MPI, or this backend, cannot make such a call."""
     if point.algorithm != "library:default":
         return f"the backend mpi4py has library:default only, not {point.algorithm}: the core switches algorithms"
+    if point.feedback:
+        return "the backend mpi4py feeds nothing back: the native core does"
     if point.settings:
         return f"the backend mpi4py leaves the library's settings alone, and cannot set {' and '.join(point.settings)}"
     if point.nonblocking and point.collective == "pingpong":

@@ -70,6 +70,14 @@ class Line:
             self.fail(key, f'"{value}" is not a finite number above 0')
         return number
 
+    def numbers(self, key: str) -> None:
+        """Refuse what is no list of finite numbers with one space between two; absent is well."""
+        if self.has(key):
+            value = self.text(key)
+            texts = value.split(" ")
+            if not all(_NUMBER.fullmatch(t) and math.isfinite(float(t)) for t in texts):
+                self.fail(key, f'"{value}" is not a list of finite numbers')
+
     def identity(self, key: str) -> str:
         value = self.text(key)
         if not re.fullmatch("[0-9a-f]{32}", value):

@@ -13,11 +13,13 @@ from collpress.runner.line import Line, PlanError
 
 FIRST_LINE = "collpress-plan\t1"
 KNOWN_KEYS = (
-    "key", "id", "collective", "algorithm", "plugin", "tagged_plugin", "codec", "codec_plugin", "bound",
-    "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call", "imbalance", "imbalance_seed",
-    "segment_bytes", "fanout", "proof", "consistent_with", "sync", "cache", "alignment", "data", "data_path",
-    "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "wrap", "wrap_seed", "wrap_amplitude", "warmup",
-    "min_iterations", "max_iterations", "precision", "at_most", "at_least", "instrumented", "metrics", "backend",
+    "key", "id", "collective", "algorithm", "plugin", "tagged_plugin", "codec", "codec_plugin",
+    "codec_parameters", "bound", "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call",
+    "imbalance", "imbalance_seed",
+    "segment_bytes", "fanout", "proof", "consistent_with", "sync", "cache", "alignment", "feedback", "data",
+    "data_path", "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "row", "plane", "wrap",
+    "wrap_seed", "wrap_amplitude", "warmup", "min_iterations", "max_iterations", "precision", "at_most", "at_least",
+    "instrumented", "metrics", "backend",
 )  # fmt: skip
 OPS = ("sum", "max", "min", "prod")
 ORIGINS = ("library", "reference", "compressed")
@@ -64,6 +66,7 @@ class PlanPoint:
     """One line of the plan; what is asked for, whether or not this backend can do it.
 
     root, in_place, nonblocking, imbalance : of the call. settings : those of the library's that it asks to change.
+    feedback : rounds in which results become contributions.
     metrics : paths of plugins. entries : as written, less key and id, for the record.
     """
 
@@ -76,6 +79,7 @@ class PlanPoint:
     imbalance: str
     imbalance_seed: int
     settings: tuple[str, ...]
+    feedback: int
     sync: str
     cold: bool
     alignment: int
@@ -145,6 +149,7 @@ def _read_point(line: Line) -> PlanPoint:
         op=line.word("op", OPS),
         message_bytes=line.integer("message_bytes"),
         settings=_read_settings(line),
+        feedback=_read_feedback(line),
         sync=line.word("sync", SYNCS, "dissemination"),
         cold=line.word("cache", ("warm", "cold"), "warm") == "cold",
         alignment=_read_alignment(line),
@@ -186,6 +191,10 @@ def _read_algorithm(line: Line) -> str:
             line.text(key)
         else:
             line.forbid(key, "only a compressed: algorithm has a codec")
+    if origin == "compressed":
+        line.numbers("codec_parameters")
+    else:
+        line.forbid("codec_parameters", "only a compressed: algorithm has a codec")
     if line.word("bound", ("none", "abs", "rel"), "none") == "none":
         line.forbid("bound_value", "needs a bound: abs or rel")
     elif origin != "compressed":
@@ -203,6 +212,16 @@ def _read_settings(line: Line) -> tuple[str, ...]:
     return tuple(key for key in ("segment_bytes", "fanout") if line.has(key))
 
 
+def _read_feedback(line: Line) -> int:
+    rounds = line.integer("feedback", 0)
+    if line.has("feedback") and not 1 <= rounds <= 1_000_000:
+        line.fail("feedback", "must be from 1 to 1000000")
+    asked = (line.text("collective"), line.text("op")) == ("allreduce", "sum")
+    if rounds and not (asked and line.text("dtype") in {"float32", "float64"}):
+        line.fail("feedback", "only the sums of an allreduce of float32 or float64 are fed back")
+    return rounds
+
+
 def _read_alignment(line: Line) -> int:
     alignment = line.integer("alignment", 65536)
     if alignment.bit_count() != 1 or not 64 <= alignment <= 1 << 30:
@@ -213,7 +232,7 @@ def _read_alignment(line: Line) -> int:
 def _read_data(line: Line, dtype: Dtype) -> FileData | None:
     if line.word("data", ("pattern", "file")) == "pattern":
         for key in KNOWN_KEYS:
-            if key.startswith(("data_", "wrap")):
+            if key.startswith(("data_", "wrap")) or key in {"row", "plane"}:
                 line.forbid(key, "only data=file has this")
         return None
     path, elements = line.text("data_path"), line.integer("data_elements")
@@ -225,8 +244,22 @@ def _read_data(line: Line, dtype: Dtype) -> FileData | None:
     parts = line.integer("data_parts") if line.has("data_parts") else None
     if parts is not None and (parts == 0 or elements % parts):
         line.fail("data_parts", f"does not divide the {elements} elements")
+    _check_shape(line, elements // (parts or 1))
     wrap, seed, amplitude = _read_wrap(line, dtype)
     return FileData(path, elements, unique_bytes, is_bfloat16, parts, wrap, seed, amplitude)
+
+
+def _check_shape(line: Line, elements: int) -> None:
+    """Of the array that the data are; nothing here depends on it."""
+    if not line.has("row"):
+        return line.forbid("plane", "needs a row")
+    row = line.integer("row")
+    if row < 2 or elements % row:
+        line.fail("row", f"must be at least 2 and divide {elements} elements")
+    plane = line.integer("plane", 0)
+    if line.has("plane") and (plane <= row or plane % row or elements % plane):
+        line.fail("plane", f"must be several rows and divide {elements} elements")
+    return None
 
 
 def _read_wrap(line: Line, dtype: Dtype) -> tuple[str, int, float]:

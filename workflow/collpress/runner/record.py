@@ -83,6 +83,7 @@ def record_entries(point: PlanPoint, report: Report) -> dict[str, Any]:
         "codec": None,
         "check": None if report.check is None else _check(report.check),
         "fidelity": None,
+        "feedback": None,
         "resources": None if times is None else asdict(times.usage),
         "samples": None if report.samples is None else asdict(report.samples),
         "trace": None,

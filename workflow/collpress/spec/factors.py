@@ -14,6 +14,7 @@ from typing import Any
 
 from collpress.collectives import COLLECTIVES
 from collpress.errors import CollpressError, did_you_mean
+from collpress.spec.codec_text import PARAMETER_NAME, PARAMETER_VALUE, canonical_codec
 from collpress.spec.quantities import (
     INTEGER_PATTERN,
     LONGEST_RANGE,
@@ -48,9 +49,11 @@ IMBALANCES = ("none", "linear", "one-large", "random")
 SYNCS = ("dissemination", "barrier", "window", "none")
 CACHES = ("warm", "cold")
 BACKENDS = ("mpi", "mpi4py")
+MOST_FEEDBACK = 1_000_000
 LEAST_ALIGNMENT, LARGEST_ALIGNMENT = 64, 1 << 30
 NAME = r"[a-z0-9][a-z0-9_-]*"
 _GLOB_NAME = r"[a-z0-9_*?\[\]!-]+"
+_CODEC_SETTING = rf"{PARAMETER_NAME}\s*=\s*{PARAMETER_VALUE}\s*"
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,10 @@ def _algorithm(value: Any) -> str:
     return value
 
 
+def _codec(value: Any) -> str:
+    return canonical_codec(value, _GLOB_NAME)
+
+
 def _count(noun: str) -> Callable[[Any], int]:
     def parse(value: Any) -> int:
         number = parse_integer(value)
@@ -247,6 +254,13 @@ def _alignment(value: Any) -> int:
     return number
 
 
+def _feedback(value: Any) -> int:
+    number = parse_integer(value)
+    if not 0 <= number <= MOST_FEEDBACK:
+        raise CollpressError(f"{number} rounds are impossible", allowed=f"0 (none) to {MOST_FEEDBACK}")
+    return number
+
+
 def _text(pattern: str) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^(?:{pattern})$"}
 
@@ -284,11 +298,12 @@ FACTORS: dict[str, Factor] = {
         ),
         Factor(
             "codec",
-            _named("codec", _GLOB_NAME, "a name such as zfp, a pattern such as *, or none"),
+            _codec,
             False,
             "none",
-            _text(_GLOB_NAME),
-            "the compressor of compressed: algorithms; dropped for the others",
+            _text(rf"\s*{_GLOB_NAME}\s*(?:\(\s*{_CODEC_SETTING}(?:,\s*{_CODEC_SETTING})*\))?\s*"),
+            "the compressor of compressed: algorithms, with settings where they are not as usual: int4(group=64); "
+            "dropped for the other algorithms",
         ),
         Factor(
             "error_bound",
@@ -427,6 +442,16 @@ FACTORS: dict[str, Factor] = {
             USUAL["knobs"],
             _text(_GLOB_NAME),
             "a set of the library's variables, by its name in the platform file; *: all that it has; or none",
+        ),
+        Factor(
+            "feedback",
+            _feedback,
+            True,
+            USUAL["feedback"],
+            _number(INTEGER_PATTERN, 0),
+            "rounds in which an allreduce's result, over the number of ranks and moved by one element, is every rank's "
+            "next contribution, after the timing: how errors grow; 0: none",
+            str,
         ),
     )
 }

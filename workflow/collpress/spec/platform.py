@@ -56,10 +56,11 @@ class Limits(Strict):
 _RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([MG])bit(?:/s)?\s*")
 LEAST_RATE, LARGEST_RATE = 10**8, 10**10
 """bit/s; what was found to be met within some per cent."""
+_RATES = "100 Mbit/s to 10 Gbit/s, for example 2.5 Gbit/s"
 
 
 def _rate(value: Any) -> int | None:
-    allowed = "none, or 100 Mbit/s to 10 Gbit/s, for example 2.5 Gbit/s"
+    allowed = f"none, or {_RATES}"
     if value == "none":
         return None
     found = _RATE.fullmatch(value) if isinstance(value, str) else None
@@ -72,14 +73,21 @@ def _rate(value: Any) -> int | None:
 
 
 class Hosts(Strict):
-    """Two hosts made of this machine: network namespaces with names of their own and a link between them."""
+    """What is made of this machine before ranks start on it.
 
-    kind: Literal["namespaces"]
+    `namespaces`: two hosts, network namespaces with names of their own and a link between them. `loopback`: one host
+    whose ranks talk over a throttled loopback, without root; both directions share its rate.
+    """
+
+    kind: Literal["namespaces", "loopback"]
     rate: Annotated[
         int | None,
         BeforeValidator(as_field_error(_rate)),
         WithJsonSchema({"type": "string", "pattern": rf"^(?:none|{_RATE.pattern})$"}),
-    ] = Field(default=None, description="of the link in each direction: none (as fast as it goes), or 1 Gbit/s")
+    ] = Field(
+        default=None,
+        description="1 Gbit/s, or none: as fast as it goes; of a link in each direction, of a loopback in both at once",
+    )
 
     def as_json(self) -> dict[str, Any]:
         """As plans and identities hold it; `rate` in bit/s."""
@@ -148,7 +156,9 @@ class PlatformFile(Strict):
     limits: Limits
     backends: Backends
     environment: Environment = Field(default={}, description="set for every process that measures")
-    hosts: Hosts | None = Field(default=None, description="make two hosts of this machine, for points on two nodes")
+    hosts: Hosts | None = Field(
+        default=None, description="make two hosts of this machine, for points on two nodes, or throttle its loopback"
+    )
     knobs: Knobs = Field(
         default={},
         description="sets of the library's variables (OMPI_MCA_, MPIR_CVAR_, UCX_, ...), by campaigns' names for them",
@@ -185,11 +195,15 @@ def _refuse_impossible_hosts(platform: Any) -> None:
         raise CollpressError(
             "hosts are made for Open MPI only", allowed="toolchain: {mpi: openmpi, ...}", at=("hosts", "kind")
         )
-    if platform.limits.nodes != 2:
+    made, nodes = platform.hosts.kind, {"namespaces": 2, "loopback": 1}[platform.hosts.kind]
+    if platform.limits.nodes != nodes:
+        what = "namespaces make two hosts" if nodes == 2 else "a loopback makes one host"
         raise CollpressError(
-            f"namespaces make two hosts of this machine, not {platform.limits.nodes}",
-            fix="nodes: 2",
-            at=("limits", "nodes"),
+            f"{what} of this machine, not {platform.limits.nodes}", fix=f"nodes: {nodes}", at=("limits", "nodes")
+        )
+    if made == "loopback" and platform.hosts.rate is None:
+        raise CollpressError(
+            "a loopback without a rate is no link", fix="rate: 1 Gbit/s", allowed=_RATES, at=("hosts", "rate")
         )
     for place, variables in (
         (("environment",), platform.environment),

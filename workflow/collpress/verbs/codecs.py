@@ -1,7 +1,9 @@
 """List the codecs that are built for a platform.
 
-With --json: {"machine": {...}, "rows": [{"name", "dtypes", "takes_bound", "lossless", "summary"}, ...],
-"summary": {"codecs": n}}.
+A codec whose outside library is not there is listed, and under the table it is said what is missing.
+
+With --json: {"machine": {...}, "rows": [{"name", "dtypes", "takes_bound", "lossless", "summary", "missing"}, ...],
+"summary": {"codecs": n}}; "missing" is null where nothing is.
 
 example: collpress codecs --platform local
 """
@@ -15,6 +17,7 @@ from typing import Any
 
 from collpress.codecs import Codec
 from collpress.codecs.catalog import built_codecs
+from collpress.codecs.outside import missing_library
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +31,16 @@ def run(args: argparse.Namespace) -> int:
         machine = {"host": platform.node(), "architecture": platform.machine(), "platform": args.platform}
         print(json.dumps({"machine": machine, "rows": [_row(c) for c in codecs], "summary": {"codecs": len(codecs)}}))
         return 0
-    print(f"{'codec':<12} {'dtypes':<24} {'keeps':<16} summary")
+    width = max(len("codec"), *(len(codec.name) for codec in codecs)) if codecs else 0
+    dtypes = max(len("dtypes"), *(len(" ".join(codec.dtypes)) for codec in codecs)) if codecs else 0
+    print(f"{'codec':<{width}} {'dtypes':<{dtypes}} {'keeps':<16} summary")
     for codec in codecs:
         keeps = "every bit" if codec.lossless else "an error bound" if codec.takes_bound else "no given bound"
-        print(f"{codec.name:<12} {' '.join(codec.dtypes):<24} {keeps:<16} {codec.summary}")
+        print(f"{codec.name:<{width}} {' '.join(codec.dtypes):<{dtypes}} {keeps:<16} {codec.summary}")
+    for codec in codecs:
+        missing = missing_library(codec.name)
+        if missing is not None:
+            print(f"{codec.name} is unsupported here: {missing}")
     return 0
 
 
@@ -42,4 +51,5 @@ def _row(codec: Codec) -> dict[str, Any]:
         "takes_bound": codec.takes_bound,
         "lossless": codec.lossless,
         "summary": codec.summary,
+        "missing": missing_library(codec.name),
     }

@@ -19,7 +19,8 @@ from collpress.plan.inventory import REGISTRY, known_offer, registered_datasets
 from collpress.plan.machine import this_machine
 from collpress.plan.needs import datasets_needed, refuse_unknown_plugins
 from collpress.plan.report import plan_json, plan_text
-from collpress.provenance.namespaces import namespaces_lack
+from collpress.plan.settings import refuse_unknown_settings
+from collpress.provenance.namespaces import hosts_lack
 from collpress.spec import load_campaign, load_platform
 from collpress.wiring import figures_of
 
@@ -41,8 +42,11 @@ def run(args: argparse.Namespace) -> int:
     figures_of(campaign)
     places = Places(campaign.name, platform.name)
     offer = known_offer(places)
+    if offer is not None:
+        refuse_unknown_settings(campaign, offer)
     machine = this_machine()
-    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, namespaces_lack())
+    no_hosts = hosts_lack(platform.hosts.kind if platform.hosts else None)
+    expansion = expand(campaign, platform, datasets, offer, machine.memory_bytes, machine.cpus, no_hosts)
     batches = count_batches(expansion, read_shards(places), platform, machine)
     registry = load_registry(REGISTRY)
     fetch = to_fetch((registry[name] for name in needed), RESULTS)
