@@ -14,7 +14,7 @@ namespace collpress {
 
 namespace {
 
-constexpr std::array<std::string_view, 42> known_keys = {"key",
+constexpr std::array<std::string_view, 43> known_keys = {"key",
                                                          "id",
                                                          "collective",
                                                          "algorithm",
@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 42> known_keys = {"key",
                                                          "codec_plugin",
                                                          "bound",
                                                          "bound_value",
+                                                         "target",
                                                          "dtype",
                                                          "op",
                                                          "message_bytes",
@@ -255,12 +256,13 @@ void read_proof(const Line &line, PlanPoint &point) {
 void read_bound(const Line &line, PlanPoint &point) {
     if (line.has("bound")) point.bound = static_cast<Bound>(line.word("bound", {"none", "abs", "rel"}));
     if (point.bound == Bound::none) {
-        line.forbid("bound_value", "needs a bound: abs or rel");
+        for (const char *key : {"bound_value", "target"}) line.forbid(key, "needs a bound: abs or rel");
         return;
     }
     if (point.origin != Origin::compressed)
         line.fail("bound", "only a compressed: algorithm has an error bound", {"none"});
     point.bound_value = line.positive("bound_value");
+    if (line.has("target")) point.target = static_cast<Target>(line.word("target", {"message", "result"}));
 }
 
 void read_wrap(const Line &line, PlanPoint &point) {

@@ -118,7 +118,8 @@ void describe(Json &json, const Plugin &plugin) {
             .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0)
             .member("in_place", algorithm->in_place != 0)
             .member("segments", algorithm->segments != 0)
-            .member("least_fanout", algorithm->least_fanout);
+            .member("least_fanout", algorithm->least_fanout)
+            .member("needs_add", algorithm->needs_add != 0);
     }
     if (const collpress_codec *codec = plugin.codec(); codec != nullptr) {
         json.key("dtypes").begin_array();
@@ -126,6 +127,7 @@ void describe(Json &json, const Plugin &plugin) {
             if ((codec->dtypes & COLLPRESS_DTYPE_BIT(dtype.id)) != 0) json.value(dtype.name);
         }
         json.end_array().member("takes_bound", codec->takes_bound != 0).member("lossless", codec->lossless != 0);
+        json.member("adds", codec->extras != nullptr && codec->extras->add != nullptr);
     }
     if (const collpress_metric *metric = plugin.metric(); metric != nullptr) {
         json.key("values").begin_array();

@@ -32,6 +32,24 @@ std::string digits(double number) {
     return text.data();
 }
 
+constexpr std::size_t most_steps_told = 64;
+
+// The largest bound up to `asked` whose result's error, which grows with it, is at most `asked`; 0 where there is none.
+// Errors are sums of multiples of the bound, so the quotient is right but for rounding, which a few steps down mend.
+template <typename ResultError>
+double largest_within(double asked, const ResultError &result_error) {
+    double bound = asked;
+    for (int i = 0; i < 100 && !(result_error(bound) <= asked); ++i) {
+        const double error = result_error(bound);
+        const double next = std::isfinite(error) ? bound * (asked / error) : bound / 2;
+        bound = next < bound ? next : std::nextafter(bound, 0.0);
+    }
+    return result_error(bound) <= asked ? bound : 0;
+}
+
+// A collpress_worst_error: of a codec with that bound.
+double constant_error(const void *bound, double) { return *static_cast<const double *>(bound); }
+
 // Ends the point on all ranks with the verdict that they agreed on.
 struct Ended {
     Verdict verdict;
@@ -176,6 +194,8 @@ class PointRun {
         }
         if (compresses && point_.op == COLLPRESS_PROD)
             decline(Status::unsupported, "cannot state the error of a product");
+        if (algorithm_->needs_add != 0 && point_.op != COLLPRESS_SUM)
+            decline(Status::unsupported, "adds streams: its operation is sum");
     }
 
     // Data of all ranks decide what a relative bound means, so this comes before the codec.
@@ -193,9 +213,22 @@ class PointRun {
         double scale = range.width();
         if (scale == 0) scale = range.magnitude();
         if (scale == 0) scale = 1;
-        const double smallest = point_.dtype.id == COLLPRESS_FLOAT64 ? std::numeric_limits<double>::min()
-                                                                     : std::numeric_limits<float>::min();
-        return std::clamp(point_.bound_value * scale, smallest, std::numeric_limits<double>::max());
+        return std::clamp(point_.bound_value * scale, smallest_bound(), std::numeric_limits<double>::max());
+    }
+    double smallest_bound() const {
+        return point_.dtype.id == COLLPRESS_FLOAT64 ? std::numeric_limits<double>::min()
+                                                    : std::numeric_limits<float>::min();
+    }
+
+    // The largest of the codec with which the algorithm keeps the bound that was asked for.
+    double bound_of_codec(double asked, const ValueRange &range) const {
+        if (point_.target == Target::message) return asked;
+        const auto result_error = [&](double bound) {
+            return algorithm_->error_bound(session_.size, point_.op, range.magnitude(), constant_error, &bound);
+        };
+        const double bound = largest_within(asked, result_error);
+        if (bound > 0 && bound >= smallest_bound()) return bound;
+        throw PointError(Status::unsupported, "no bound of the codec keeps the result within " + digits(asked));
     }
 
     void prepare_codec() {
@@ -215,10 +248,14 @@ class PointRun {
                 decline("does not support " + std::string(point_.dtype.name));
             if (codec->takes_bound != 0 && point_.bound == Bound::none) decline("needs an error bound");
             if (codec->takes_bound == 0 && point_.bound != Bound::none) decline("takes no error bound");
-            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id), 0, nullptr, 0, 0,
-                                          static_cast<std::uint32_t>(session_.rank)};
+            if (algorithm_->needs_add != 0 && (codec->extras == nullptr || codec->extras->add == nullptr))
+                decline("cannot add streams, which the algorithm " + point_.algorithm + " needs");
+            collpress_codec_config &config = codec_config_;
+            config = {static_cast<std::uint32_t>(point_.dtype.id), 0, nullptr, 0, 0,
+                      static_cast<std::uint32_t>(session_.rank)};
             if (point_.bound != Bound::none) {
-                config.abs_bound = absolute_bound(range);
+                report_.asked_bound = absolute_bound(range);
+                config.abs_bound = bound_of_codec(*report_.asked_bound, range);
                 report_.abs_bound = config.abs_bound;
             }
             codec_ = std::make_unique<CodecContext>(codec, point_.codec, config);
@@ -238,7 +275,7 @@ class PointRun {
     }
 
     void configure_p2p() {
-        session_.p2p.configure({point_.dtype.bytes, reduction_of(point_.dtype.id, point_.op), codec_.get()});
+        session_.p2p.configure({point_.dtype.bytes, reduction_of(point_.dtype.id, point_.op), point_.op, codec_.get()});
     }
 
     void allocate() {
@@ -429,7 +466,7 @@ class PointRun {
         if (!root()) return;
         const bool last_is_worse = last.worse_than(first_check_);
         if (last_is_worse) checked_call_ = "of the last timed iteration";
-        report_.check = CheckReport{last_is_worse ? last : first_check_, codec_bound_};
+        report_.check = CheckReport{last_is_worse ? last : first_check_, codec_bound_, check_->identical()};
     }
 
     void attribute_phases() {
@@ -445,11 +482,27 @@ class PointRun {
         report_.trace = session_.traces.append(point_.key, runs.own);
         report_.phases = std::move(runs.report);
         agree_on(session_.p2p.verdict());
+        note_steps();
         const CheckResult checked = (*check_)(buffers_->recv());
-        if (!report_.check.has_value() || report_.check->result.wrong != 0 || checked.wrong == 0)
-            return; // rank 0 knows
+        if (!report_.check.has_value()) return; // rank 0 knows
+        report_.check->identical = check_->identical();
+        if (report_.check->result.wrong != 0 || checked.wrong == 0) return;
         checked_call_ = "of the pass with tags";
         report_.check->result = checked;
+    }
+
+    // What each step of the last tagged call sent. A step is the same for all ranks.
+    void note_steps() {
+        if (codec_ == nullptr) return;
+        std::vector<std::uint64_t> bytes = session_.p2p.bytes_by_step();
+        std::uint64_t steps = bytes.size();
+        MPI_Allreduce(MPI_IN_PLACE, &steps, 1, MPI_UINT64_T, MPI_MAX, session_.world);
+        bytes.resize(std::min<std::size_t>(steps, most_steps_told));
+        MPI_Allreduce(MPI_IN_PLACE, bytes.data(), static_cast<int>(bytes.size()), MPI_UINT64_T, MPI_MAX,
+                      session_.world);
+        if (!report_.codec.has_value()) return; // rank 0 knows
+        report_.codec->steps = steps;
+        report_.codec->wire_bytes_by_step = std::move(bytes);
     }
 
     // The plugin of the same source that was compiled with its tags, where it has any.
@@ -481,10 +534,13 @@ class PointRun {
         if (codec_ == nullptr) return;
         together([&] {
             if (!root()) return;
-            stream_ = Buffer((*codec_)->max_bytes(codec_->get(), contribution()));
-            refuse_failure((*codec_)->compress(codec_->get(), buffers_->contribution(), contribution(), stream_.data(),
-                                               stream_.size(), &stream_bytes_));
-            report_.codec = CodecReport{contribution() * point_.dtype.bytes, stream_bytes_, wire_bytes_};
+            // With a context of its own: what one remembers belongs to the calls.
+            const CodecContext codec(codec_->operator->(), point_.codec, codec_config_);
+            if (codec.extras().begin != nullptr) codec.extras().begin(codec.get());
+            stream_ = Buffer(codec->max_bytes(codec.get(), contribution()));
+            refuse_failure(codec->compress(codec.get(), buffers_->contribution(), contribution(), stream_.data(),
+                                           stream_.size(), &stream_bytes_));
+            report_.codec = CodecReport{contribution() * point_.dtype.bytes, stream_bytes_, wire_bytes_, {}, {}};
         });
     }
 
@@ -562,6 +618,7 @@ class PointRun {
     const collpress_algorithm *algorithm_ = nullptr;
     const LibraryChoice *choice_ = nullptr; // of the library's algorithms; null for the others
     std::unique_ptr<DataSource> data_;
+    collpress_codec_config codec_config_{};
     std::unique_ptr<CodecContext> codec_;
     double codec_bound_ = 0;
     std::unique_ptr<CallBuffers> buffers_;

@@ -182,8 +182,9 @@ Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCa
         judge(!send[rank].is_intact_around() || !recv[rank].is_intact_around(), "writes outside of its buffers");
         judge(with_results && !send[rank].holds_contribution(rank), "changes its send buffer");
         if (call.segment_elements != 0) {
-            judge(exceeds(recorder.operations(), call.segment_elements * Recorder::element_bytes),
-                  "sends a message longer than a segment");
+            const std::size_t longest = algorithm.compresses != 0 ? Recorder::longest_stream(call.segment_elements)
+                                                                  : call.segment_elements * Recorder::element_bytes;
+            judge(exceeds(recorder.operations(), longest), "sends a message longer than a segment");
         }
         if (waits_for_all) {
             const std::optional<std::size_t> other = stranger(recorder.knows(), size);

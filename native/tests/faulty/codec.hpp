@@ -35,7 +35,8 @@ inline collpress_codec_result decompress(void *context, const void *in, std::siz
 inline double worst_error(const void *, double) { return 0; }
 
 // Every dtype, no bound, lossless.
-inline constexpr collpress_codec copy = {7, 0, 1, create, destroy, max_bytes, compress, decompress, worst_error};
+inline constexpr collpress_codec copy = {7,         0,        1,          create,      destroy,
+                                         max_bytes, compress, decompress, worst_error, nullptr};
 
 } // namespace faulty
 
