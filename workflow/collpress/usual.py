@@ -26,6 +26,7 @@ USUAL: Mapping[str, str | int] = MappingProxyType(
         "alignment": ALIGNMENT,
         "backend": "mpi",
         "knobs": "none",
+        "target": "message",
     }
 )
 
@@ -41,6 +42,7 @@ _WORDS = {
     "alignment": "aligned to {} bytes",
     "backend": "through {}",
     "knobs": "knobs: {}",
+    "target": "bound of the {}",
 }
 
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -56,7 +57,7 @@ collpress_codec_result add(void *, const void *a, std::size_t a_bytes, const voi
     if (capacity < a_bytes) return COLLPRESS_CODEC_SMALL_BUFFER;
     for (std::size_t i = 0; i < count; ++i) {
         const std::int64_t sum = steps_at(a, i) + steps_at(b, i);
-        if (sum > 3'000'000) return COLLPRESS_CODEC_BAD_INPUT;
+        if (std::llabs(sum) > 3'000'000) return COLLPRESS_CODEC_BAD_INPUT;
         std::memcpy(static_cast<char *>(out) + i * sizeof sum, &sum, sizeof sum);
     }
     *out_bytes = a_bytes;

@@ -82,6 +82,10 @@ _ABOUT: Mapping[str, dict[str, str]] = {
         "long_name": "variables of the library that were set",
         "comment": "the name of a set in the platform file; none: the library's own values",
     },
+    "target": {
+        "long_name": "what the error bound is of",
+        "comment": "message: each compression; result: the codec's bound is made so small that the algorithm keeps it",
+    },
 }
 
 

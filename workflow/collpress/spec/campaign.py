@@ -54,6 +54,7 @@ class Factors(Strict):
     alignment: Axis = None
     backend: Axis = None
     knobs: Axis = None
+    target: Axis = None
 
     @field_validator("*", mode="before")
     @classmethod

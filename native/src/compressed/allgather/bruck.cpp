@@ -32,8 +32,8 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
     for (std::int32_t distance = 1; distance < ranks; distance *= 2) {
         comm.step();
         const auto blocks = static_cast<std::size_t>(std::min(distance, ranks - distance));
-        streams.receive(blocks, (comm.rank() + distance) % ranks);
         if (distance == 1) streams.compress(own.source(), count);
+        streams.receive(blocks, (comm.rank() + distance) % ranks);
         streams.send(0, blocks, (comm.rank() + ranks - distance) % ranks);
         streams.expect();
         unpack(std::exchange(unpacked, streams.count()), streams.count()); // what came before, meanwhile

@@ -144,5 +144,5 @@ double error_bound(std::int32_t ranks, std::uint32_t op, double max_abs, collpre
 
 } // namespace
 
-COLLPRESS_COMPRESSING_PLUGIN("allreduce", run, error_bound, ({.in_place = true, .segments = true}),
+COLLPRESS_COMPRESSING_PLUGIN("allreduce", run, error_bound, {.in_place = true},
                              "Rabenseifner: halving, compressed in each exchange, and doubling of streams")
