@@ -66,6 +66,7 @@ def test_every_point_holds_every_factor(expanded: Any) -> None:
         "alignment": 65536,
         "backend": "mpi",
         "knobs": "none",
+        "target": "message",
     }
 
 
