@@ -152,7 +152,8 @@ def test_without_references_nothing_is_compared(tmp_path: Path) -> None:
 
 def test_a_bound_of_the_result_has_the_references_of_a_bound_of_the_message(tmp_path: Path) -> None:
     campaign = with_references()
-    campaign.add("e", **RING, codec="bf16", error_bound="abs 1", target="result", outcome=taking(*FAST))
+    for target in ("message", "result"):
+        campaign.add("e", **RING, codec="zfp", error_bound="abs 1", target=target, outcome=taking(*FAST))
     found = payoffs(unwritten(campaign, tmp_path)["e"].to_dataset())
     assert len(found) == 2
     assert found[1].point.factors["target"] == "result"

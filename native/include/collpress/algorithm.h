@@ -77,10 +77,11 @@ typedef struct collpress_call {
     size_t count;
     uint32_t dtype;
     uint32_t op;
-    int32_t root;            /* 0 where the collective has none */
-    const size_t *counts;    /* of allgatherv and alltoallv, else null */
-    size_t segment_elements; /* 0: the algorithm's own choice; else at most so many in one message, before compression */
-    int32_t fanout;          /* 0: the algorithm's own choice; else children, groups or the radix, as it says */
+    int32_t root;         /* 0 where the collective has none */
+    const size_t *counts; /* of allgatherv and alltoallv, else null */
+    size_t
+        segment_elements; /* 0: the algorithm's own choice; else at most so many in one message, before compression */
+    int32_t fanout;       /* 0: the algorithm's own choice; else children, groups or the radix, as it says */
 } collpress_call;
 
 typedef double (*collpress_worst_error)(const void *codec_context, double max_abs);

@@ -1,6 +1,7 @@
 #include "core/point.hpp"
 
 #include "collpress/clock.hpp"
+#include "core/needs.hpp"
 #include "core/operations.hpp"
 #include "measure/buffer.hpp"
 #include "measure/checksum.hpp"
@@ -33,22 +34,6 @@ std::string digits(double number) {
 }
 
 constexpr std::size_t most_steps_told = 64;
-
-// The largest bound up to `asked` whose result's error, which grows with it, is at most `asked`; 0 where there is none.
-// Errors are sums of multiples of the bound, so the quotient is right but for rounding, which a few steps down mend.
-template <typename ResultError>
-double largest_within(double asked, const ResultError &result_error) {
-    double bound = asked;
-    for (int i = 0; i < 100 && !(result_error(bound) <= asked); ++i) {
-        const double error = result_error(bound);
-        const double next = std::isfinite(error) ? bound * (asked / error) : bound / 2;
-        bound = next < bound ? next : std::nextafter(bound, 0.0);
-    }
-    return result_error(bound) <= asked ? bound : 0;
-}
-
-// A collpress_worst_error: of a codec with that bound.
-double constant_error(const void *bound, double) { return *static_cast<const double *>(bound); }
 
 // Ends the point on all ranks with the verdict that they agreed on.
 struct Ended {
@@ -176,26 +161,8 @@ class PointRun {
             decline(Status::failed, compresses ? "compresses; ask for it as compressed:"
                                                : "does not compress; ask for it as reference:");
         }
-        if (ranks() < algorithm_->min_ranks)
-            decline(Status::unsupported, "needs at least " + std::to_string(algorithm_->min_ranks) + " ranks");
-        if (algorithm_->power_of_two_ranks != 0 && (ranks() & (ranks() - 1)) != 0) {
-            decline(Status::unsupported, "needs a power of two of ranks");
-        }
-        if (algorithm_->count_at_least_ranks != 0 && point_.count() < ranks()) {
-            decline(Status::unsupported, "needs at least as many elements as ranks");
-        }
-        if (point_.in_place && algorithm_->in_place == 0) decline(Status::unsupported, "does not work in place");
-        if (point_.nonblocking) decline(Status::unsupported, "runs inside its call: only the library's can be started");
-        if (point_.segment_bytes.has_value() && algorithm_->segments == 0)
-            decline(Status::unsupported, "does not cut messages into segments");
-        if (point_.fanout.has_value() && algorithm_->least_fanout == 0) decline(Status::unsupported, "has no fan-out");
-        if (point_.fanout.has_value() && static_cast<std::uint32_t>(*point_.fanout) < algorithm_->least_fanout) {
-            decline(Status::unsupported, "needs a fan-out of at least " + std::to_string(algorithm_->least_fanout));
-        }
-        if (compresses && point_.op == COLLPRESS_PROD)
-            decline(Status::unsupported, "cannot state the error of a product");
-        if (algorithm_->needs_add != 0 && point_.op != COLLPRESS_SUM)
-            decline(Status::unsupported, "adds streams: its operation is sum");
+        if (const std::string refusal = refusal_of(*algorithm_, point_, ranks()); !refusal.empty())
+            decline(Status::unsupported, refusal);
     }
 
     // Data of all ranks decide what a relative bound means, so this comes before the codec.
@@ -204,31 +171,6 @@ class PointRun {
         std::array<double, 2> extremes = {-own.minimum, own.maximum};
         MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_DOUBLE, MPI_MAX, session_.world);
         return {-extremes[0], extremes[1]};
-    }
-
-    // Relative to the range of all finite values; constant data have none: then relative to their magnitude, and for
-    // zeros to 1. Never below the smallest normal number of the dtype, so that 1/bound is finite.
-    double absolute_bound(const ValueRange &range) const {
-        if (point_.bound == Bound::absolute) return point_.bound_value;
-        double scale = range.width();
-        if (scale == 0) scale = range.magnitude();
-        if (scale == 0) scale = 1;
-        return std::clamp(point_.bound_value * scale, smallest_bound(), std::numeric_limits<double>::max());
-    }
-    double smallest_bound() const {
-        return point_.dtype.id == COLLPRESS_FLOAT64 ? std::numeric_limits<double>::min()
-                                                    : std::numeric_limits<float>::min();
-    }
-
-    // The largest of the codec with which the algorithm keeps the bound that was asked for.
-    double bound_of_codec(double asked, const ValueRange &range) const {
-        if (point_.target == Target::message) return asked;
-        const auto result_error = [&](double bound) {
-            return algorithm_->error_bound(session_.size, point_.op, range.magnitude(), constant_error, &bound);
-        };
-        const double bound = largest_within(asked, result_error);
-        if (bound > 0 && bound >= smallest_bound()) return bound;
-        throw PointError(Status::unsupported, "no bound of the codec keeps the result within " + digits(asked));
     }
 
     void prepare_codec() {
@@ -254,8 +196,8 @@ class PointRun {
             config = {static_cast<std::uint32_t>(point_.dtype.id), 0, nullptr, 0, 0,
                       static_cast<std::uint32_t>(session_.rank)};
             if (point_.bound != Bound::none) {
-                report_.asked_bound = absolute_bound(range);
-                config.abs_bound = bound_of_codec(*report_.asked_bound, range);
+                report_.asked_bound = absolute_bound(point_, range);
+                config.abs_bound = bound_of_codec(point_, *algorithm_, session_.size, *report_.asked_bound, range);
                 report_.abs_bound = config.abs_bound;
             }
             codec_ = std::make_unique<CodecContext>(codec, point_.codec, config);
