@@ -138,6 +138,7 @@ class Told:
         self.begins = codecs.entry(
             "allreduce", "ring", "codec_begins", COUNT, warmup=5, min_iterations=9, max_iterations=9, instrumented=3
         )
+        self.unasked = codecs.entry("allreduce", "adds_unasked", "none", COUNT, plugin=user / "adds_unasked.so")
         self.refuses = codecs.entry("allgather", "bruck", "codec_refuses", COUNT)
         self.alltoall = codecs.entry("alltoall", "pairwise", "none", COUNT)
         self.bcast = codecs.entry("bcast", "binomial", "none", COUNT, root=1)
@@ -146,7 +147,8 @@ class Told:
         self.library = point(min_iterations=1)
         entries = [
             *self.bounds.values(), *self.largest.values(), *self.results.values(), self.relative, self.messages,
-            self.keeps, self.cannot_add, self.only_sums, self.too_large, self.begins, self.refuses, self.alltoall,
+            self.keeps, self.unasked, self.cannot_add, self.only_sums, self.too_large, self.begins, self.refuses,
+            self.alltoall,
             self.bcast, self.many_steps, self.untagged, self.library,
         ]  # fmt: skip
         self.outcome: Outcome = core.launch(folder, 3, entries)
@@ -219,6 +221,13 @@ def test_an_algorithm_that_adds_streams_says_what_cannot_be(told: Told) -> None:
     for entry in (told.cannot_add, told.only_sums, told.too_large):
         assert told[entry]["status"] == "unsupported", told[entry]
         assert reasons[id(entry)] in told[entry]["reason"]
+
+
+def test_an_algorithm_that_adds_streams_without_a_word_fails(told: Told) -> None:
+    record = told[told.unasked]
+    assert (record["status"], record["reason"]) == (
+        "failed", "the algorithm adds streams and does not say that it needs to",
+    )  # fmt: skip
 
 
 def test_a_codec_learns_of_every_call(told: Told) -> None:

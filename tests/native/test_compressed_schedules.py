@@ -119,6 +119,11 @@ def test_a_stream_is_not_longer_than_a_segment_can_make_it(core: Core) -> None:
     assert sizes == [32] * 7 + [16]
 
 
+def test_an_algorithm_that_adds_streams_without_a_word_is_found(core: Core, user: Path) -> None:
+    answer = core.schedule(user / "adds_unasked.so", 1, 7)
+    assert answer["fault"] == "rank 0 adds streams, and the algorithm does not say so"
+
+
 def test_streams_that_are_mixed_up_are_found_without_mpi(core: Core, user: Path) -> None:
     answer = core.schedule(user / "mixes_up_streams.so", 2, 7)
     assert "decompresses a stream of another length" in answer["fault"]

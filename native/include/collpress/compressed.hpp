@@ -27,7 +27,7 @@ struct Stream {
     std::byte *data = nullptr;
     std::size_t capacity = 0;
     std::size_t bytes = 0;
-    std::optional<collpress_request> request{}; // that must be complete before `data` is used again
+    std::optional<collpress_request> request; // that must be complete before `data` is used again
 
     Stream() = default;
     // For any `elements` values. Takes scratch.

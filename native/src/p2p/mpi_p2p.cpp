@@ -168,8 +168,13 @@ struct MpiP2p::Primitives {
         const Scope timed(p2p.log_, "reduce", TagKind::reduction);
         CodecContext &codec = *p2p.setup_.codec;
         std::size_t bytes = 0;
+        auto *const add_streams = codec.extras().add;
+        if (add_streams == nullptr) {
+            p2p.keep_fault("the algorithm adds streams and does not say that it needs to");
+            return 0;
+        }
         const collpress_codec_result result =
-            codec.extras().add(codec.get(), a, a_bytes, b, b_bytes, count, out, capacity, &bytes);
+            add_streams(codec.get(), a, a_bytes, b, b_bytes, count, out, capacity, &bytes);
         if (result == COLLPRESS_CODEC_OK && bytes <= capacity) return bytes;
         if (result == COLLPRESS_CODEC_BAD_INPUT) {
             p2p.keep_verdict({Status::unsupported,
