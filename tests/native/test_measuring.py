@@ -163,6 +163,7 @@ def test_a_record_repeats_the_plan_line_and_says_how_the_algorithm_is_known(show
         "algorithm": "ring",
         "known_by": "read back",
         "abs_bound": None,
+        "asked_bound": None,
         "fanout": None,
         "operation": "built-in",
         "consistent_with": None,
