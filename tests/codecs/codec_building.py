@@ -46,7 +46,7 @@ def compiler() -> list[str]:
     pytest.fail("no C++ compiler: set CXX")
 
 
-def build(name: str, folder: Path, flags: list[str]) -> Path:
+def build(name: str, folder: Path, flags: list[str], sources: Path = SOURCES) -> Path:
     """Compile one codec; returns the plugin."""
     folder.mkdir(parents=True, exist_ok=True)
     plugin = folder / f"{name}.so"
@@ -55,7 +55,7 @@ def build(name: str, folder: Path, flags: list[str]) -> Path:
     command += [
         *flags,
         f"-I{ROOT / 'native' / 'include'}",
-        str(SOURCES / f"{name}.cpp"),
+        str(sources / f"{name}.cpp"),
         "-o",
         f"{plugin}.part",
         "-ldl",

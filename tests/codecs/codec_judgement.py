@@ -50,6 +50,24 @@ def power_law(side: int, seed: int = 0) -> Array:
     return np.fft.irfftn(spectrum, s=noise.shape, axes=(0, 1, 2)).astype(np.float32).ravel()
 
 
+def hard_cases() -> list[tuple[Array, float]]:
+    """Values and bounds of which some have given some codec trouble."""
+    rng = np.random.default_rng(3)
+    cases: list[tuple[Array, float]] = []
+    for dtype in ("float32", "float64"):
+        for size in (1, 127, 128, 129, 256, 257, 65536, 65537, 70001):
+            walk = np.cumsum(rng.standard_normal(size)).astype(dtype)
+            cases += [(walk, bound) for bound in (10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-7)]
+        with np.errstate(over="ignore"):
+            wild = (rng.standard_normal(9000) * 2.0 ** rng.integers(-149, 128, 9000)).astype(dtype)
+        wild[::97] = np.nan
+        wild[::89] = np.inf
+        cases += [(wild, bound) for bound in (1e-45, 1e-30, 1.0, 1e30, 1e38, 1e300)]
+        steps = np.repeat(rng.integers(-(2**30), 2**30, 300), rng.integers(1, 60, 300)).astype(dtype)
+        cases += [(steps, bound) for bound in (0.5, 3.0, 1e4, 1e9)]
+    return cases
+
+
 def unaligned(values: Array, offset: int = 1) -> Array:
     """The same values, `offset` bytes off any alignment."""
     memory = np.zeros(values.nbytes + 64, dtype=np.uint8)

@@ -13,12 +13,13 @@ from collpress.codecs import Codec
 
 
 class Plugins(dict[str, Path]):
-    """Plugins by name; `deltapack-portable` and so on for the variants."""
+    """Plugins by name; `deltapack-portable`, `deltapack-dense-portable` and so on for the variants."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._jobs = {name: (name, folder / "plain", list[str]()) for name in NAMES}
-        self._jobs |= {f"deltapack-{name}": ("deltapack", folder / name, flags) for name, flags in VARIANTS.items()}
+        for codec in ("deltapack", "deltapack-dense"):
+            self._jobs |= {f"{codec}-{name}": (codec, folder / name, flags) for name, flags in VARIANTS.items()}
         self._jobs |= {f"{name}-portable": (name, folder / "portable", VARIANTS["portable"]) for name in VECTORISED}
 
     def __missing__(self, key: str) -> Path:

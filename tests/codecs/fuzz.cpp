@@ -3,6 +3,7 @@
 //
 //   fuzz SEED ROUNDS PLUGIN.so...        exit code 1 when a codec breaks its
 //   promise
+#include "../../native/src/codecs/deltapack_dense_format.hpp"
 #include "../../native/src/codecs/deltapack_format.hpp"
 
 #include <algorithm>
@@ -105,18 +106,10 @@ void mend_inside(Bytes &stream, const StreamHeader &header) {
     }
 }
 
-// Makes the checksums right again, so that damage reaches what lies behind
-// them.
-void mend(Bytes &stream, std::size_t element_bytes) {
-    if (stream.size() < sizeof(StreamHeader)) return;
-    StreamHeader header;
-    std::memcpy(&header, stream.data(), sizeof header);
-    header.check = header_check(header);
-    std::memcpy(stream.data(), &header, sizeof header);
-    mend_inside(stream, header);
-    std::size_t at = sizeof header;
-    for (std::size_t done = 0; done < header.count && header.magic == deltapack::kMagic; done += deltapack::kChunk) {
-        const std::size_t values = std::min<std::size_t>(deltapack::kChunk, header.count - done);
+void mend_deltapack(Bytes &stream, std::size_t count, std::size_t element_bytes) {
+    std::size_t at = sizeof(StreamHeader);
+    for (std::size_t done = 0; done < count; done += deltapack::kChunk) {
+        const std::size_t values = std::min<std::size_t>(deltapack::kChunk, count - done);
         const std::size_t blocks = (values + deltapack::kBlock - 1) / deltapack::kBlock;
         deltapack::ChunkHeader chunk;
         if (stream.size() < at + sizeof chunk + blocks) return;
@@ -132,6 +125,70 @@ void mend(Bytes &stream, std::size_t element_bytes) {
         std::memcpy(&stream[at], &chunk, sizeof chunk);
         at += bytes;
     }
+}
+
+// The states of all symbols are made to fill the table again, too, and the last part of the chunk to reach its end.
+void mend_dense(Bytes &stream, std::size_t count, std::size_t element_bytes) {
+    std::size_t at = sizeof(StreamHeader);
+    for (std::size_t done = 0; done < count; done += dense::kChunk) {
+        const std::size_t values = std::min<std::size_t>(dense::kChunk, count - done);
+        const std::size_t groups = (values + dense::kGroup - 1) / dense::kGroup;
+        const std::size_t blocks = (values + dense::kBlock - 1) / dense::kBlock;
+        dense::ChunkHeader chunk;
+        if (stream.size() < at + sizeof chunk) return;
+        std::memcpy(&chunk, &stream[at], sizeof chunk);
+        const std::size_t rest = at + sizeof chunk, mask = rest + chunk.bands * sizeof(dense::Predictor);
+        std::size_t checked = rest, bytes = sizeof chunk + values * element_bytes;
+        if (chunk.mode == dense::Mode::coded) {
+            std::size_t end = mask + dense::kSymbols / 8;
+            if (stream.size() < end) return;
+            unsigned left = 1u << (chunk.table_bits & 15);
+            std::size_t last = 0;
+            for (std::size_t symbol = 0; symbol < dense::kSymbols; ++symbol) {
+                if ((stream[mask + symbol / 8] >> symbol % 8 & 1) == 0) continue;
+                std::uint16_t states;
+                if (stream.size() < end + sizeof states) return;
+                std::memcpy(&states, &stream[end], sizeof states);
+                left -= states;
+                last = end;
+                end += sizeof states;
+            }
+            if (last != 0) {
+                std::uint16_t states;
+                std::memcpy(&states, &stream[last], sizeof states);
+                states = static_cast<std::uint16_t>(states + left);
+                std::memcpy(&stream[last], &states, sizeof states);
+            }
+            checked = end + (chunk.raw_blocks > 0 ? (blocks + 7) / 8 : 0);
+            chunk.bytes = std::min<std::uint32_t>(chunk.bytes, static_cast<std::uint32_t>(stream.size() - at));
+            const std::size_t fixed = checked - at + groups * 32 * chunk.low + 4ull * chunk.escapes;
+            std::size_t raw = 0;
+            for (std::size_t block = 0; block < blocks && checked <= stream.size() && chunk.raw_blocks > 0; ++block)
+                if (stream[end + block / 8] >> block % 8 & 1)
+                    raw += std::min(dense::kBlock, values - block * dense::kBlock) * element_bytes;
+            if (fixed + raw + chunk.halves[0] <= chunk.bytes)
+                chunk.halves[1] = static_cast<std::uint32_t>(chunk.bytes - fixed - raw - chunk.halves[0]);
+            bytes = chunk.bytes;
+        }
+        if (checked > stream.size()) return;
+        chunk.bytes = static_cast<std::uint32_t>(bytes);
+        chunk.check = dense::chunk_check(chunk, stream.data() + rest, checked - rest);
+        std::memcpy(&stream[at], &chunk, sizeof chunk);
+        at += bytes;
+    }
+}
+
+// Makes the checksums right again, so that damage reaches what lies behind
+// them.
+void mend(Bytes &stream, std::size_t element_bytes) {
+    if (stream.size() < sizeof(StreamHeader)) return;
+    StreamHeader header;
+    std::memcpy(&header, stream.data(), sizeof header);
+    header.check = header_check(header);
+    std::memcpy(stream.data(), &header, sizeof header);
+    mend_inside(stream, header);
+    if (header.magic == deltapack::kMagic) mend_deltapack(stream, header.count, element_bytes);
+    if (header.magic == dense::kMagic) mend_dense(stream, header.count, element_bytes);
 }
 
 void damage(Random &random, Bytes &stream) {
@@ -195,7 +252,7 @@ bool round_trip(Random &random, const collpress_codec &codec, const std::string 
         values.resize(2 * count);
     }
     const std::vector<double> parameters = parameters_of(random, codec);
-    const std::size_t row = below(random, 3) * below(random, 9);
+    const std::size_t row = below(random, 3) * below(random, 40);
     const std::size_t plane = below(random, 2) * row * below(random, 9);
     const auto rank = static_cast<std::uint32_t>(below(random, 3));
     const double *given = parameters.empty() ? nullptr : parameters.data();
@@ -237,6 +294,14 @@ bool round_trip(Random &random, const collpress_codec &codec, const std::string 
         broken.shrink_to_fit();
         const Bytes exact(broken.begin(), broken.end());
         codec.decompress(context.get(), exact.data(), exact.size(), back.data(), count);
+        if (codec.extras == nullptr) continue;
+        if (codec.extras->accumulate != nullptr)
+            codec.extras->accumulate(context.get(), exact.data(), exact.size(), back.data(), count);
+        if (codec.extras->add == nullptr) continue;
+        Bytes sum(codec.max_bytes(context.get(), count) - below(random, 2) * below(random, count));
+        const Bytes &other = below(random, 2) == 0 ? stream : exact;
+        codec.extras->add(context.get(), exact.data(), exact.size(), other.data(), other.size(), count, sum.data(),
+                          sum.size(), &unused);
     }
     return true;
 }

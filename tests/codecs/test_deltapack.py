@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from codec_judgement import bits, power_law, violations
+from codec_judgement import bits, hard_cases, power_law, violations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -108,23 +108,6 @@ def test_an_offset_far_from_zero_costs_little(deltapack: Codec) -> None:
     values = (power_law(32) + 100).astype(np.float32)
     span = float(values.max() - values.min())
     assert values.nbytes / deltapack.compress(values, 1e-3 * span).size > 3.0
-
-
-def hard_cases() -> list[tuple[Array, float]]:
-    rng = np.random.default_rng(3)
-    cases: list[tuple[Array, float]] = []
-    for dtype in DTYPES:
-        for size in (1, 127, 128, 129, 256, 257, 65536, 65537, 70001):
-            walk = np.cumsum(rng.standard_normal(size)).astype(dtype)
-            cases += [(walk, bound) for bound in (10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-7)]
-        with np.errstate(over="ignore"):
-            wild = (rng.standard_normal(9000) * 2.0 ** rng.integers(-149, 128, 9000)).astype(dtype)
-        wild[::97] = np.nan
-        wild[::89] = np.inf
-        cases += [(wild, bound) for bound in (1e-45, 1e-30, 1.0, 1e30, 1e38, 1e300)]
-        steps = np.repeat(rng.integers(-(2**30), 2**30, 300), rng.integers(1, 60, 300)).astype(dtype)
-        cases += [(steps, bound) for bound in (0.5, 3.0, 1e4, 1e9)]
-    return cases
 
 
 def test_vector_and_portable_kernels_make_the_same_streams(deltapack: Codec, portable: Codec) -> None:

@@ -42,7 +42,7 @@ def fuzz(fuzzer: Path, plugin: Path, rounds: int) -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.parametrize("name", [*NAMES, "deltapack-portable"])
+@pytest.mark.parametrize("name", [*NAMES, "deltapack-portable", "deltapack-dense-portable"])
 def test_damage_does_no_harm(fuzzer: Path, plugins: dict[str, Path], name: str) -> None:
     skip_without_library(name)
     done = fuzz(fuzzer, plugins[name], 250)

@@ -353,13 +353,3 @@ def test_memory_that_one_rank_cannot_get_ends_the_point_on_all_and_nothing_else(
     record = outcome.record(large)
     assert (record["status"], record["reason"]) == ("out_of_memory", "rank 1: memory could not be allocated")
     assert outcome.record(small)["status"] == "ok"
-
-
-def test_all_ranks_of_the_compressed_ring_end_with_the_same_bits(core: Core, tmp_path: Path) -> None:
-    data = tmp_path / "noise.bin"
-    np.random.default_rng(5).normal(size=5003).astype("<f4").tofile(data)
-    plugins = core.build / "plugins"
-    done = core.program_on_ranks(
-        5, "identical-results", plugins / "compressed/allreduce/ring.so", plugins / "codecs/deltapack.so", data
-    )
-    assert done.returncode == 0, done.stdout + done.stderr

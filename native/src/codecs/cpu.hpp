@@ -26,5 +26,15 @@ inline bool has_avx2() {
 #endif
 }
 
+// BMI2, and BMI1 with it.
+inline bool has_bmi2() {
+#if COLLPRESS_X86_KERNELS
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_BMI) != 0 && (b & bit_BMI2) != 0;
+#else
+    return false;
+#endif
+}
+
 } // namespace collpress::codecs
 #endif

@@ -170,6 +170,11 @@ struct Unpacker {
 
     template <std::size_t R>
     static __m256i one_row(const unsigned char *in) {
+        return _mm256_sub_epi16(biased_row<R>(in), _mm256_set1_epi16(static_cast<short>(1 << (W - 1))));
+    }
+
+    template <std::size_t R>
+    static __m256i biased_row(const unsigned char *in) {
         constexpr std::size_t word = R * W / 16;
         constexpr int shift = static_cast<int>(R * W % 16), end = shift + static_cast<int>(W);
         __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(in + 32 * word));
@@ -179,7 +184,42 @@ struct Unpacker {
                 value, _mm256_slli_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(in + 32 * (word + 1))),
                                          16 - shift));
         if constexpr (end != 16) value = _mm256_and_si256(value, _mm256_set1_epi16(static_cast<short>((1 << W) - 1)));
-        return _mm256_sub_epi16(value, _mm256_set1_epi16(static_cast<short>(1 << (W - 1))));
+        return value;
+    }
+};
+
+// The deltas of a block, row by row, their bias still on them.
+template <unsigned W>
+struct RowLoader {
+    static void call(const unsigned char *in, __m256i *rows) {
+        [&]<std::size_t... R>(std::index_sequence<R...>) {
+            ((rows[R] = Unpacker<W>::template biased_row<R>(in)), ...);
+        }(std::make_index_sequence<16>{});
+    }
+};
+
+// Adds such rows to others and takes both biases off; returns what the outermost sums, folded, have of bits.
+template <unsigned W>
+struct RowAdder {
+    static __m256i call(const unsigned char *in, __m256i bias, __m256i *rows) {
+        __m256i most = _mm256_setzero_si256(), least = most;
+        [&]<std::size_t... R>(std::index_sequence<R...>) {
+            ((rows[R] = _mm256_add_epi16(_mm256_sub_epi16(rows[R], bias), Unpacker<W>::template biased_row<R>(in)),
+              most = _mm256_max_epi16(most, rows[R]), least = _mm256_min_epi16(least, rows[R])),
+             ...);
+        }(std::make_index_sequence<16>{});
+        return _mm256_or_si256(fold(most), fold(least));
+    }
+};
+
+template <unsigned W>
+struct RowPacker {
+    static void call(const __m256i *rows, unsigned char *out) {
+        const __m256i bias = _mm256_set1_epi16(static_cast<short>(1 << (W - 1)));
+        __m256i held = _mm256_setzero_si256();
+        [&]<std::size_t... R>(std::index_sequence<R...>) {
+            (Packer<W>::template one_row<R>(_mm256_add_epi16(rows[R], bias), held, out), ...);
+        }(std::make_index_sequence<16>{});
     }
 };
 
@@ -214,7 +254,7 @@ inline void put(unsigned char *out, __m256i v) {
     if constexpr (How == Stores::streaming) {
         _mm256_stream_si256(reinterpret_cast<__m256i *>(out), v);
     } else {
-        if (How == Stores::fetching) __builtin_prefetch(out + ahead, 1);
+        if (How != Stores::cached) __builtin_prefetch(out + ahead, 1);
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(out), v);
     }
 }
@@ -222,14 +262,20 @@ inline void put(unsigned char *out, __m256i v) {
 // Eight values of `q`, times the step.
 template <Stores How>
 inline void values(__m256i q, float step, unsigned char *out) {
-    put<How>(out, _mm256_castps_si256(_mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step))));
+    __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step));
+    if constexpr (How == Stores::adding) x = _mm256_add_ps(_mm256_loadu_ps(reinterpret_cast<const float *>(out)), x);
+    put<How>(out, _mm256_castps_si256(x));
 }
 template <Stores How>
 inline void values(__m256i q, double step, unsigned char *out) {
-    const __m256d low = _mm256_cvtepi32_pd(_mm256_castsi256_si128(q)),
-                  high = _mm256_cvtepi32_pd(_mm256_extracti128_si256(q, 1));
-    put<How>(out, _mm256_castpd_si256(_mm256_mul_pd(low, _mm256_set1_pd(step))));
-    put<How>(out + 32, _mm256_castpd_si256(_mm256_mul_pd(high, _mm256_set1_pd(step))));
+    __m256d low = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_castsi256_si128(q)), _mm256_set1_pd(step));
+    __m256d high = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(q, 1)), _mm256_set1_pd(step));
+    if constexpr (How == Stores::adding) {
+        low = _mm256_add_pd(_mm256_loadu_pd(reinterpret_cast<const double *>(out)), low);
+        high = _mm256_add_pd(_mm256_loadu_pd(reinterpret_cast<const double *>(out + 32)), high);
+    }
+    put<How>(out, _mm256_castpd_si256(low));
+    put<How>(out + 32, _mm256_castpd_si256(high));
 }
 
 template <class T, Stores How>
@@ -321,10 +367,30 @@ struct Avx2 {
             [[fallthrough]];
         case Stores::fetching:
             return avx2::unpack<T, Stores::fetching>(in, w, step, before, out);
+        case Stores::adding:
+            return avx2::unpack<T, Stores::adding>(in, w, step, before, out);
         case Stores::cached:
             break;
         }
         return avx2::unpack<T, Stores::cached>(in, w, step, before, out);
+    }
+
+    struct Sums {
+        __m256i rows[16];
+    };
+
+    static unsigned add(const unsigned char *a, unsigned width_a, const unsigned char *b, unsigned width_b,
+                        Sums &sums) {
+        static constexpr auto loaders = avx2::tables<avx2::RowLoader>(std::make_index_sequence<kNarrow + 1>{});
+        static constexpr auto adders = avx2::tables<avx2::RowAdder>(std::make_index_sequence<kNarrow + 1>{});
+        loaders[width_a](a, sums.rows);
+        const __m256i bias = _mm256_set1_epi16(static_cast<short>((1 << (width_a - 1)) + (1 << (width_b - 1))));
+        return width_of(avx2::any_lane(adders[width_b](b, bias, sums.rows)));
+    }
+
+    static void pack(const Sums &sums, unsigned w, unsigned char *out) {
+        static constexpr auto packers = avx2::tables<avx2::RowPacker>(std::make_index_sequence<kNarrow + 1>{});
+        packers[w](sums.rows, out);
     }
 
     // Streaming stores are ordered with what follows.

@@ -8,10 +8,11 @@
 //     13 .. 32  32-bit lanes: 32·w bytes, see pack_wide
 //     255       raw: the values' own bytes (a last, short block: only the values there are)
 //
-// A value x is q·step with q = rint(x / step) and step a little below 2·bound. A packed block holds d = q - q_before
-// (modulo 2^32); `q_before` of a chunk's first value is the chunk's `start`; raw blocks leave it as it was. A short
-// last block is padded with copies of its last value, and stored raw where that is smaller. The checksum covers chunk
-// header and widths, not the packed bits.
+// A value x is q·step with q = rint(x / step) and step a little below 2·bound: bound/64 below, and where a chunk has
+// values so large that their rounding needs more room, twice as much, or four times, ... A packed block holds d = q -
+// q_before (modulo 2^32); `q_before` of a chunk's first value is the chunk's `start`; raw blocks leave it as it was. A
+// short last block is padded with copies of its last value, and stored raw where that is smaller. The checksum covers
+// chunk header and widths, not the packed bits.
 #ifndef COLLPRESS_CODECS_DELTAPACK_FORMAT_HPP
 #define COLLPRESS_CODECS_DELTAPACK_FORMAT_HPP
 
@@ -197,13 +198,60 @@ inline Block wide(const unsigned char *in, const Quantiser<T> &quantiser, std::u
 
 // Values from deltas; returns the last q.
 template <class T>
-inline std::uint32_t restore(const std::int32_t *delta, T step, std::uint32_t before, unsigned char *out) {
+inline std::uint32_t restore(const std::int32_t *delta, T step, std::uint32_t before, unsigned char *out, Stores how) {
     for (std::size_t i = 0; i < kBlock; ++i) {
         before += static_cast<std::uint32_t>(delta[i]);
-        const T x = static_cast<T>(static_cast<std::int32_t>(before)) * step;
+        T x = static_cast<T>(static_cast<std::int32_t>(before)) * step;
+        if (how == Stores::adding) {
+            T sum;
+            std::memcpy(&sum, out + i * sizeof x, sizeof x);
+            x = sum + x;
+        }
         std::memcpy(out + i * sizeof x, &x, sizeof x);
     }
     return before;
+}
+
+// to[i] += from[i]
+template <class T>
+inline void add_values(const unsigned char *from, unsigned char *to, std::size_t count) {
+    for (std::size_t at = 0; at < count * sizeof(T); at += sizeof(T)) {
+        T x, sum;
+        std::memcpy(&x, from + at, sizeof x);
+        std::memcpy(&sum, to + at, sizeof sum);
+        sum = sum + x;
+        std::memcpy(to + at, &sum, sizeof sum);
+    }
+}
+
+constexpr std::size_t blocks_of(std::size_t count) { return count / kBlock + (count % kBlock != 0 ? 1 : 0); }
+constexpr std::size_t chunks_of(std::size_t count) { return count / kChunk + (count % kChunk != 0 ? 1 : 0); }
+
+// A chunk of `count` values whose parts were found to be whole.
+struct Chunk {
+    ChunkHeader header;
+    const unsigned char *widths, *packed;
+};
+
+// Finds the parts of a chunk; false when it is damaged. Reads nothing beyond `available` bytes.
+template <class T>
+inline bool open_chunk(const unsigned char *in, std::size_t available, std::size_t count, Chunk &chunk) {
+    const std::size_t blocks = blocks_of(count), last = count - (blocks - 1) * kBlock;
+    std::size_t bytes = sizeof(ChunkHeader) + blocks;
+    if (available < bytes) return false;
+    std::memcpy(&chunk.header, in, sizeof chunk.header);
+    chunk.widths = in + sizeof(ChunkHeader);
+    chunk.packed = chunk.widths + blocks;
+    if (chunk.header.bytes > available || chunk.header.check != chunk_check(chunk.header, chunk.widths, blocks))
+        return false;
+    for (std::size_t block = 0; block < blocks; ++block) {
+        const unsigned width = chunk.widths[block];
+        if (width > 32 && width != kRaw) return false;
+        const std::size_t values = block + 1 == blocks ? last : kBlock;
+        bytes += width == kRaw ? values * sizeof(T) : 32 * std::size_t{width};
+    }
+    return bytes == chunk.header.bytes &&
+           std::abs(chunk.header.step) <= static_cast<double>(std::numeric_limits<T>::max());
 }
 
 // The portable kernel: whoever offers these functions can code the narrow blocks.
@@ -223,11 +271,29 @@ struct Portable {
     // `in` holds 32·w bytes, w <= kNarrow; returns the last q.
     template <class T>
     static std::uint32_t unpack(const unsigned char *in, unsigned w, T step, std::uint32_t before, unsigned char *out,
-                                Stores) {
+                                Stores how) {
         std::int32_t delta[kBlock] = {};
         if (w > 0) unpack_narrow(in, w, delta);
-        return restore(delta, step, before, out);
+        return restore(delta, step, before, out, how);
     }
+
+    // The sums of the deltas of two narrow blocks.
+    struct Sums {
+        std::int32_t delta[kBlock];
+    };
+
+    // Both widths are from 1 to kNarrow; returns the width of the widest sum.
+    static unsigned add(const unsigned char *a, unsigned width_a, const unsigned char *b, unsigned width_b,
+                        Sums &sums) {
+        std::int32_t other[kBlock];
+        unpack_narrow(a, width_a, sums.delta);
+        unpack_narrow(b, width_b, other);
+        std::uint32_t bits = 0;
+        for (std::size_t i = 0; i < kBlock; ++i) bits |= zigzag(sums.delta[i] += other[i]);
+        return width_of(bits);
+    }
+
+    static void pack(const Sums &sums, unsigned w, unsigned char *out) { pack_narrow(sums.delta, w, out); }
 
     static void finish() {}
 };

@@ -11,6 +11,7 @@ enum class Stores {
     cached,    // as any program writes: right for what the caches hold
     streaming, // past the caches: memory is not read before it is written
     fetching,  // cached, the lines asked for ahead
+    adding,    // added to what is there
 };
 
 // Whether streaming or fetching is faster for an output larger than the caches differs between processors, by half as

@@ -52,6 +52,11 @@ class CodecContext {
 
     const collpress_codec *operator->() const { return codec_; }
     void *get() const { return context_; }
+    // What only some codecs have: each function may be null.
+    const collpress_codec_extras &extras() const {
+        static constexpr collpress_codec_extras none{};
+        return codec_->extras == nullptr ? none : *codec_->extras;
+    }
     const std::string &name() const { return name_; }
 
   private:

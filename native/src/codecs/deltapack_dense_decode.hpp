@@ -1,0 +1,190 @@
+// Decoding a chunk of deltapack-dense.
+#ifndef COLLPRESS_CODECS_DELTAPACK_DENSE_DECODE_HPP
+#define COLLPRESS_CODECS_DELTAPACK_DENSE_DECODE_HPP
+
+#include "deltapack_dense_chunk.hpp"
+
+namespace collpress::codecs::dense {
+
+// Bytes from the first to the last, none beyond those that there are.
+class Reader {
+  public:
+    Reader(const unsigned char *in, std::size_t bytes) : at_(in), left_(bytes) {}
+
+    const unsigned char *take(std::size_t bytes) {
+        if (left_ < bytes) return nullptr;
+        const unsigned char *here = at_;
+        at_ += bytes;
+        left_ -= bytes;
+        return here;
+    }
+    template <class Value>
+    bool read(Value &value) {
+        const unsigned char *from = take(sizeof value);
+        if (from != nullptr) std::memcpy(&value, from, sizeof value);
+        return from != nullptr;
+    }
+    std::size_t left() const { return left_; }
+
+  private:
+    const unsigned char *at_;
+    std::size_t left_;
+};
+
+inline bool read_counts(Reader &from, unsigned table_bits, Counts &counts) {
+    const unsigned char *mask = from.take(kSymbols / 8);
+    if (mask == nullptr) return false;
+    counts.fill(0);
+    std::uint32_t sum = 0;
+    for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
+        if ((mask[symbol / 8] >> (symbol % 8) & 1) == 0) continue;
+        std::uint16_t states = 0;
+        if (!from.read(states) || states == 0) return false;
+        counts[symbol] = states;
+        sum += states;
+    }
+    return sum == 1u << table_bits;
+}
+
+// The parts of a coded chunk.
+struct Parts {
+    Predictor predictors[3];
+    Counts counts;
+    const unsigned char *halves[2], *low, *escapes, *values;
+};
+
+// Finds them, and the mask of raw blocks; false where the chunk is damaged.
+template <class T>
+inline bool open_coded(const ChunkHeader &header, const unsigned char *rest, std::size_t count, const Shape &shape,
+                       Workspace &work, Parts &parts) {
+    if (header.low > kMostLow || header.table_bits < kLeastTable || header.table_bits > kMostTable) return false;
+    if (header.bands != shape.bands.count) return false;
+    if (!(std::abs(header.step) <= static_cast<double>(std::numeric_limits<T>::max()))) return false;
+    Reader from(rest, header.bytes - sizeof header);
+    const std::size_t all = from.left(), blocks = blocks_of(count);
+    for (std::size_t band = 0; band < shape.bands.count; ++band)
+        if (!from.read(parts.predictors[band]) || parts.predictors[band].kind > shape.bands.kinds[band]) return false;
+    if (!read_counts(from, header.table_bits, parts.counts)) return false;
+    std::fill_n(work.raw, (blocks + 63) / 64, 0);
+    const std::size_t mask_bytes = header.raw_blocks == 0 ? 0 : (blocks + 7) / 8;
+    const unsigned char *mask = from.take(mask_bytes);
+    if (mask == nullptr) return false;
+    std::memcpy(work.raw, mask, mask_bytes);
+    if (header.check != chunk_check(header, rest, all - from.left())) return false;
+    std::size_t raw_values = 0, raw_blocks = 0;
+    for (std::size_t block = 0; block < blocks && header.raw_blocks > 0; ++block) {
+        if (!work.is_raw(block)) continue;
+        ++raw_blocks;
+        raw_values += std::min(kBlock, count - block * kBlock);
+    }
+    if (raw_blocks != header.raw_blocks) return false;
+    for (std::size_t half = 0; half < 2; ++half) {
+        parts.halves[half] = from.take(header.halves[half]);
+        if (parts.halves[half] == nullptr) return false;
+    }
+    parts.low = from.take(groups_of(count) * 32 * header.low);
+    if (parts.low == nullptr) return false;
+    parts.escapes = from.take(std::size_t{header.escapes} * sizeof(std::uint32_t));
+    if (parts.escapes == nullptr) return false;
+    parts.values = from.take(raw_values * sizeof(T));
+    return parts.values != nullptr && from.left() == 0;
+}
+
+// Residuals of a chunk, in the workspace; false where it is damaged.
+template <class Kernel>
+inline bool decode_residuals(const ChunkHeader &header, const Parts &parts, std::size_t count, Workspace &work) {
+    std::uint32_t *q = work.q();
+    if (lone(parts.counts, header.table_bits)) {
+        const auto *symbol = std::max_element(parts.counts.begin(), parts.counts.end());
+        std::fill_n(work.symbols, count, static_cast<std::uint8_t>(symbol - parts.counts.begin()));
+        if (header.halves[0] != 0 || header.halves[1] != 0) return false;
+    } else {
+        build(parts.counts, header.table_bits, work.decode);
+        if (!Kernel::template call<decode_symbols>(work.decode, parts.halves, header.halves, work.symbols, count))
+            return false;
+    }
+    Kernel::template call<loops::residuals>(work.symbols, count, header.low, q);
+    for (std::size_t group = 0; group < groups_of(count) && header.low > 0; ++group)
+        Kernel::template call<loops::unpack_low>(parts.low + group * 32 * header.low, header.low, q + group * kGroup);
+    std::size_t escaped = 0;
+    for (std::size_t at = 0; at < count && parts.counts[kEscape] > 0; at += kBlock) {
+        const std::size_t n = std::min(kBlock, count - at);
+        if (n == kBlock && !Kernel::template call<loops::any_outside>(work.symbols + at, 0, kEscape - 1)) continue;
+        for (std::size_t i = at; i < at + n; ++i) {
+            if (work.symbols[i] != kEscape) continue;
+            if (escaped == header.escapes) return false;
+            std::memcpy(q + i, parts.escapes + escaped++ * sizeof(std::uint32_t), sizeof(std::uint32_t));
+        }
+    }
+    return escaped == header.escapes;
+}
+
+enum class Into { place, sum };
+
+// Writes, or adds, the values [begin, end) of a chunk; `raw` points at the values of the next raw block.
+template <class T, class Kernel, Into How>
+inline void put_values(const Workspace &work, const std::uint32_t *q, std::size_t begin, std::size_t end, T step,
+                       bool any_raw, const unsigned char *&raw, unsigned char *out) {
+    const auto put = [&](std::size_t at, std::size_t n) {
+        if constexpr (How == Into::sum)
+            Kernel::template call<loops::add_dequantised<T>>(q + at, n, step, out + at * sizeof(T));
+        else
+            Kernel::template call<loops::dequantise<T>>(q + at, n, step, out + at * sizeof(T));
+    };
+    if (!any_raw) return put(begin, end - begin);
+    for (std::size_t at = begin; at < end; at += kBlock) {
+        const std::size_t n = std::min(kBlock, end - at);
+        if (!work.is_raw(at / kBlock)) {
+            put(at, n);
+            continue;
+        }
+        if constexpr (How == Into::sum)
+            deltapack::add_values<T>(raw, out + at * sizeof(T), n);
+        else
+            std::memcpy(out + at * sizeof(T), raw, n * sizeof(T));
+        raw += n * sizeof(T);
+    }
+}
+
+// One chunk; returns its bytes, 0 when it is damaged. Reads nothing beyond `available` bytes.
+template <class T, class Kernel, Into How>
+inline std::size_t decode_chunk(const unsigned char *in, std::size_t available, std::size_t count, const Shape &shape,
+                                Workspace &work, unsigned char *out) {
+    ChunkHeader header;
+    if (available < sizeof header) return 0;
+    std::memcpy(&header, in, sizeof header);
+    if (header.bytes > available || header.bytes < sizeof header) return 0;
+    const unsigned char *rest = in + sizeof header;
+    if (header.mode == Mode::raw) {
+        if (header.bytes != sizeof header + count * sizeof(T) || header.check != chunk_check(header, nullptr, 0))
+            return 0;
+        if constexpr (How == Into::sum)
+            deltapack::add_values<T>(rest, out, count);
+        else
+            std::memcpy(out, rest, count * sizeof(T));
+        return header.bytes;
+    }
+    Parts parts;
+    if (header.mode != Mode::coded || !open_coded<T>(header, rest, count, shape, work, parts)) return 0;
+    if (!decode_residuals<Kernel>(header, parts, count, work)) return 0;
+    std::uint32_t *q = work.q();
+    std::fill_n(work.integers, kBefore, header.start);
+    constexpr std::size_t tile = 4096; // a multiple of kBlock; stays in the cache between prediction and output
+    const unsigned char *raw = parts.values;
+    std::size_t band = 0;
+    for (std::size_t at = 0; at < count; at += tile) {
+        const std::size_t end = std::min(at + tile, count);
+        for (std::size_t from = at; from < end;) {
+            while (from >= shape.bands.ends[band]) ++band;
+            const std::size_t upto = std::min(end, shape.bands.ends[band]);
+            const Prepared prepared(parts.predictors[band], header.start, shape.row, shape.plane);
+            Kernel::template call<add_prediction>(q, from, upto, parts.predictors[band].kind, prepared, shape.row);
+            from = upto;
+        }
+        put_values<T, Kernel, How>(work, q, at, end, static_cast<T>(header.step), header.raw_blocks > 0, raw, out);
+    }
+    return header.bytes;
+}
+
+} // namespace collpress::codecs::dense
+#endif
