@@ -125,6 +125,7 @@ def test_steps_reach_from_the_smallest_value_to_the_largest(tah: Codec) -> None:
     for offset in (100.0, -100.0):
         values = (offset + np.random.default_rng(0).uniform(0, 0.1, 640)).astype(F)
         back = round_trip(tah, values, share=1)
+        assert {tile.bits for tile in read(stream_of(tah, values, share=1), values.size)} == {4}
         assert np.abs(back - values).max() < (0.1 + 0.5) / 15 / 2 * 1.01
 
 
