@@ -54,7 +54,9 @@ def test_plugins_describe_themselves(core: Core, user: Path) -> None:
         "dtypes": ["float32", "float64", "int32"],
         "takes_bound": False,
         "lossless": True,
+        "parameters": [],
         "adds": False,
+        "remembers": False,
         "summary": "copies",
     }
 

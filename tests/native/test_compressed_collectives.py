@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from native_core import NATIVE, Core, Entry, Outcome, point
+from native_core import NATIVE, USUAL_SETTINGS, Core, Entry, Outcome, point
 
 ALGORITHMS = sorted((p.parent.name, p.stem) for p in (NATIVE / "src/compressed").glob("*/*.cpp"))
 REDUCING = ("allreduce", "reduce", "reduce_scatter")
@@ -51,9 +51,9 @@ class Codecs:
             "max_iterations": 1,
             "instrumented": 1,
         }
-        if codec in ("deltapack", "codec_adds"):
+        if codec in ("deltapack", "deltapack-dense", "codec_adds"):
             asks |= {"bound": "abs", "bound_value": BOUND}
-        return point(**{**asks, **changes})
+        return point(**{**asks, **USUAL_SETTINGS.get(codec, {}), **changes})
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,8 @@ def everything(codecs: Codecs, ranks: int) -> Iterator[Entry]:
     for collective, algorithm in ALGORITHMS:
         rest: dict[str, Any] = {"root": ranks - 1} if collective in ROOTED else {}
         ops = ("sum", "min") if collective in REDUCING and algorithm != "homomorphic" else ("sum",)
-        # The last three can be added; deltapack's streams, where it can do so, too.
-        lossy = ("codec_adds",) if algorithm == "homomorphic" else ("none", "deltapack", "int8", "codec_adds")
+        adding = ("deltapack", "codec_adds")
+        lossy = adding if algorithm == "homomorphic" else ("none", "int8", "deltapack-dense", *adding)
         for count in (0, 1, ranks - 1, COUNT):
             yield codecs.entry(collective, algorithm, lossy[0], count, **rest)
         for codec in lossy[1:]:

@@ -40,7 +40,7 @@ class Measured:
         deltapack, int8 = (core.build / f"plugins/codecs/{name}.so" for name in ("deltapack", "int8"))
         self.bounded = core.compressed("deltapack", deltapack, **file, **relative, row=100, plane=2500)
         self.largest = core.compressed("deltapack", deltapack, **file, **relative, op="max")
-        self.int8 = core.compressed("int8", int8, codec_parameters="128 0 0 1", **file)
+        self.int8 = core.compressed("int8", int8, **file)
         self.lossless = core.compressed("codec_copies", user / "codec_copies.so", **file)
         self.library = point(algorithm="library:default", **file)
         self.unasked = point(algorithm="library:default", **file | {"metrics": None})
