@@ -44,7 +44,7 @@ class Column:
     needs: tuple[str, ...]
     of: Callable[[Row], float | None]
     best: Callable[[Sequence[float]], float] | None
-    """Picks the best of a block's numbers, which is set bold; None: there is no best."""
+    """Picks the best of a block's numbers, which is set bold; None: none is best, and all have three decimals."""
 
 
 def _ratio_of(above: str, below: str) -> Callable[[Row], float | None]:
@@ -65,7 +65,7 @@ def _off(variable: str) -> Callable[[Row], float | None]:
 COLUMNS = (
     Column("ratio", "ratio", ("raw_bytes", "compressed_bytes"), _ratio_of("raw_bytes", "compressed_bytes"), max),
     Column("psnr_db", "PSNR\n(dB)", ("result_psnr",), _plain("result_psnr"), max),
-    Column("nrmse", "NRMSE", ("result_nrmse",), _plain("result_nrmse"), min),
+    Column("nrmse", "", ("result_nrmse",), _plain("result_nrmse"), min),  # in the CSV only: PSNR says the same
     Column("mae", "MAE", ("result_mae",), _plain("result_mae"), min),
     Column(
         "max_error_over_bound",
@@ -100,7 +100,8 @@ def draw(cube: xr.DataTree, width: style.Width = "double") -> Drawing:
     for experiment, dataset in experiments(cube).items():
         sheets += [_sheet(group) for group in groups(experiment, dataset, _points(dataset))]
         names += [n for n in factor_names(dataset) if n not in names]
-    columns = [c for c in COLUMNS if any(n[c.name] is not None for sheet in sheets for n in sheet.numbers)]
+    known = {name for sheet in sheets for n in sheet.numbers for name, number in n.items() if number is not None}
+    columns = [c for c in COLUMNS if c.head and c.name in known]
     notes = [] if sheets else ["No point of this campaign compresses: there is no fidelity to show."]
     full = [sheet for sheet in sheets if not all(sheet.reasons)]
     if full:
@@ -164,7 +165,7 @@ def _block(sheet: Sheet, columns: Sequence[Column], row: float) -> Block:
                 number = numbers[column.name]
                 weight = "bold" if number is not None and number == best[column.name] else "normal"
                 style.text_at(
-                    figure, right, middle, written(number), fontsize=_LETTERS, ha="right", va="center",
+                    figure, right, middle, _shown(column, number), fontsize=_LETTERS, ha="right", va="center",
                     fontweight=weight,
                 )  # fmt: skip
 
@@ -181,6 +182,10 @@ def _rule(figure: Figure, left: float, top: float) -> None:
     axes = style.axes_at(figure, left, top, WIDTH, 0.01)
     axes.set_axis_off()
     axes.axhline(0.5, color=style.INK, linewidth=_RULE)
+
+
+def _shown(column: Column, number: float | None) -> str:
+    return written(number) if column.best or number is None else f"{number:.3f}".replace("-", "−")
 
 
 def written(number: float | None) -> str:
@@ -215,7 +220,7 @@ def _caption(cube: xr.DataTree, sheets: Sequence[Sheet]) -> str:
     planned = sum(len(sheet.reasons) for sheet in sheets)
     return (
         "Fidelity of rank 0's result against the float64 oracle. Ratio: bytes of rank 0's own message over those of "
-        "its stream. PSNR and NRMSE refer to the value range of the exact result; the bound is what the algorithm "
+        "its stream. PSNR refers to the value range of the exact result; the bound is what the algorithm "
         "makes of the codec's bound over all ranks, and the rounding of the plain sum; codecs that take none are held "
         "against the one that they state themselves. SSIM: structural similarity, mean over windows. Bold: the best "
         "codec of its column in the block, whatever the other columns say. A dash: not defined for these data, or not "
