@@ -112,11 +112,69 @@ COLLPRESS_INLINE void add_prediction(std::uint32_t *q, std::size_t begin, std::s
     }
 }
 
+// A column of samples for each number that takes part in a fit.
+constexpr std::size_t kRun = 16;
+using Columns = std::int16_t[kTaps + 2][kRun];
+constexpr std::int32_t kMostDifference = 8191; // no sum of products of a run leaves 32 bits
+using Products = std::int64_t[kTaps + 2][kTaps + 2];
+
+// Differences of `count` <= kRun values and their neighbours to the values before; the last column is the values' own,
+// the one before it that of `start`. A sample with a difference of more than `limit`, and one beyond `count`, is 0.
+template <std::size_t Taps>
+COLLPRESS_INLINE void fill_columns(const std::uint32_t *values, std::size_t count,
+                                   const std::array<std::size_t, kTaps> &back, std::uint32_t start, std::int32_t limit,
+                                   Columns &x) {
+    const auto clamped = [](std::int32_t d, std::int32_t most) { return d < -most ? -most : d > most ? most : d; };
+    std::int32_t mild[kRun];
+    for (std::size_t i = 0; i < kRun; ++i) mild[i] = i < count ? 1 : 0;
+    for (std::size_t k = 0; k <= Taps; ++k) {
+        const std::uint32_t *neighbour = k == Taps ? values : values - back[k];
+        for (std::size_t i = 0; i < kRun; ++i) {
+            // Beyond `count` there are values still: of the next samples, or what lies behind the chunk.
+            const auto d = static_cast<std::int32_t>(neighbour[i] - values[static_cast<std::ptrdiff_t>(i) - 1]);
+            const std::int32_t most = clamped(d, limit);
+            mild[i] &= d == most ? 1 : 0;
+            x[k == Taps ? Taps + 1 : k][i] = static_cast<std::int16_t>(most);
+        }
+    }
+    for (std::size_t i = 0; i < kRun; ++i) {
+        const auto d = static_cast<std::int32_t>(start - values[static_cast<std::ptrdiff_t>(i) - 1]);
+        x[Taps][i] = static_cast<std::int16_t>(clamped(d, kMostDifference));
+    }
+    for (std::size_t k = 0; k < Taps + 2; ++k)
+        for (std::size_t i = 0; i < kRun; ++i) x[k][i] = static_cast<std::int16_t>(x[k][i] * mild[i]);
+}
+
+// Adds the products of all columns with all.
+COLLPRESS_INLINE void add_products(const Columns &x, std::size_t columns, Products &products) {
+    for (std::size_t a = 0; a < columns; ++a) {
+        for (std::size_t b = a; b < columns; ++b) {
+            std::int32_t sum = 0;
+            for (std::size_t i = 0; i < kRun; ++i) sum += x[a][i] * x[b][i];
+            products[a][b] += sum;
+        }
+    }
+}
+
+COLLPRESS_INLINE std::uint32_t magnitude(std::uint32_t r) { return static_cast<std::int32_t>(r) < 0 ? ~r : r; }
+
+// Nearly the sum of log2(1 + 2|r|), in parts of 2^-11 bits: robust against the few that are wild.
+COLLPRESS_INLINE std::uint32_t cost_of(const std::uint32_t (&residuals)[kRun]) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < kRun; ++i) {
+        const std::uint32_t m = magnitude(residuals[i]);
+        const float size = static_cast<float>(static_cast<std::int32_t>(m)) * 2.0f + 1.0f;
+        sum += (std::bit_cast<std::uint32_t>(size) - std::bit_cast<std::uint32_t>(1.0f)) >> 12;
+    }
+    return sum;
+}
+
 // Finds predictors by least squares on samples of a chunk. All sums are of integers and exact, so that every machine
 // finds the same ones.
+template <class Kernel>
 class Fit {
   public:
-    static constexpr std::size_t kSamples = 1024, kRun = 16;
+    static constexpr std::size_t kSamples = 1024;
 
     // Of the values [begin, end).
     Fit(const std::uint32_t *q, std::uint32_t start, std::size_t begin, std::size_t end, std::size_t row,
@@ -148,9 +206,10 @@ class Fit {
             least = its;
             found = other;
         };
+        // A kind of more neighbours that helps at all, helps more than one of fewer.
         if (most >= Kind::space) consider(fitted(Kind::space));
-        if (most >= Kind::plane) consider(fitted(Kind::plane));
-        if (most < Kind::space || found.kind != Kind::space) consider(fitted(Kind::line));
+        if (most >= Kind::plane && found.kind == Kind::line) consider(fitted(Kind::plane));
+        if (found.kind == Kind::line) consider(fitted(Kind::line));
         if (most >= Kind::plane) consider({Kind::plane, {256, -256}, 0});
         if (most >= Kind::space) consider({Kind::space, {256, 256, -256, -256, -256, 256}, 0});
         consider(constant);
@@ -161,7 +220,8 @@ class Fit {
     void residual_widths(const Predictor &predictor, std::uint64_t weight, std::uint64_t (&widths)[33]) const {
         const Prepared p(predictor, start_, row_, plane_);
         for (std::size_t n = 0; n < count_; ++n) {
-            const std::uint32_t r = residual(predictor, p, at_[n]);
+            std::uint32_t r = 0;
+            subtract_prediction(q_, at_[n], at_[n] + 1, predictor.kind, p, &r);
             widths[std::bit_width(magnitude(r))] += weight;
         }
     }
@@ -171,36 +231,16 @@ class Fit {
   private:
     static constexpr std::size_t kUnknowns = kTaps + 1;
 
-    static std::uint32_t magnitude(std::uint32_t r) { return static_cast<std::int32_t>(r) < 0 ? ~r : r; }
-
-    std::uint32_t residual(const Predictor &predictor, const Prepared &p, std::size_t i) const {
-        std::uint32_t r = 0;
-        subtract_prediction(q_, i, i + 1, predictor.kind, p, &r);
-        return r;
-    }
-
-    // Nearly the sum of log2(1 + 2|r|), in parts of 2^-11 bits: robust against the few that are wild.
     std::uint64_t cost(const Predictor &predictor) const {
         const Prepared p(predictor, start_, row_, plane_);
         std::uint64_t sum = 0;
-        std::uint32_t r[kRun];
         for (std::size_t n = 0; n < count_; n += kRun) {
-            const std::size_t here = std::min(kRun, count_ - n);
-            subtract_prediction(q_, at_[n], at_[n] + here, predictor.kind, p, r);
-            for (std::size_t i = 0; i < here; ++i) {
-                const auto size = static_cast<float>(static_cast<std::int32_t>(magnitude(r[i]) >> 1)) * 4.0f + 1.0f +
-                                  static_cast<float>(magnitude(r[i]) & 1) * 2.0f;
-                sum += (std::bit_cast<std::uint32_t>(size) - std::bit_cast<std::uint32_t>(1.0f)) >> 12;
-            }
+            std::uint32_t r[kRun] = {};
+            Kernel::template call<subtract_prediction>(q_, at_[n], at_[n] + std::min(kRun, count_ - n), predictor.kind,
+                                                       p, r);
+            sum += Kernel::template call<cost_of>(r);
         }
         return sum;
-    }
-
-    // No sum of squares leaves 64 bits.
-    static constexpr std::int32_t kMost = 32767;
-
-    static std::int32_t mild(std::uint32_t difference) {
-        return std::clamp(static_cast<std::int32_t>(difference), -kMost, kMost);
     }
 
     // A few wild values would decide a sum of squares: what is eight times as far from its neighbours as 31 of 32
@@ -210,23 +250,24 @@ class Fit {
         for (std::size_t n = 0; n < count_; ++n)
             ++widths[std::bit_width(magnitude(q_[at_[n]] - q_[static_cast<std::ptrdiff_t>(at_[n]) - 1]))];
         for (std::size_t seen = widths[0]; seen < count_ - count_ / 32; seen += widths[width]) ++width;
-        limit_ = std::min(kMost, static_cast<std::int32_t>(8u << std::min<std::size_t>(width, 20)));
+        limit_ = std::min(kMostDifference, static_cast<std::int32_t>(8u << std::min<std::size_t>(width, 20)));
     }
 
     Predictor fitted(Kind kind) const {
         const auto back = neighbours(kind, row_, plane_);
         const std::size_t taps = taps_of(kind), unknowns = taps + 1;
-        std::int64_t products[kUnknowns + 1][kUnknowns + 1] = {};
-        for (std::size_t n = 0; n < count_; ++n) {
-            const std::uint32_t *at = q_ + at_[n], before = at[-1];
-            std::int32_t x[kUnknowns + 1];
-            for (std::size_t k = 0; k < taps; ++k) x[k] = mild(*(at - back[k]) - before);
-            x[taps] = mild(*at - before); // for a moment
-            if (std::any_of(x, x + taps + 1, [&](std::int32_t d) { return std::abs(d) > limit_; })) continue;
-            x[unknowns] = x[taps];
-            x[taps] = mild(start_ - before);
-            for (std::size_t a = 0; a <= unknowns; ++a)
-                for (std::size_t b = a; b <= unknowns; ++b) products[a][b] += std::int64_t{x[a]} * x[b];
+        Products products = {};
+        for (std::size_t n = 0; n < count_; n += kRun) {
+            Columns x;
+            const std::uint32_t *values = q_ + at_[n];
+            const std::size_t here = std::min(kRun, count_ - n);
+            if (kind == Kind::line)
+                Kernel::template call<fill_columns<1>>(values, here, back, start_, limit_, x);
+            else if (kind == Kind::plane)
+                Kernel::template call<fill_columns<3>>(values, here, back, start_, limit_, x);
+            else
+                Kernel::template call<fill_columns<6>>(values, here, back, start_, limit_, x);
+            Kernel::template call<add_products>(x, unknowns + 1, products);
         }
         double system[kUnknowns][kUnknowns + 1];
         for (std::size_t a = 0; a < unknowns; ++a)
@@ -258,7 +299,7 @@ class Fit {
     std::uint32_t start_;
     std::size_t row_, plane_, count_ = 0;
     std::size_t at_[kSamples];
-    std::int32_t limit_ = kMost;
+    std::int32_t limit_ = kMostDifference;
 };
 
 } // namespace collpress::codecs::dense
