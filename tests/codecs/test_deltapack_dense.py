@@ -194,7 +194,7 @@ def shaped_cases() -> list[tuple[Array, float, Shape]]:
     field = power_law(64)
     smooth = np.sin(np.arange(300_000) * 1e-3) + 1e-3 * np.arange(300_000) % 7
     for bound in (1.0, 1e-1, 1e-2, 1e-3, 1e-5):
-        cases += [(field, bound, shape) for shape in ((0, 0), (64, 0), (64, 4096), (63, 4000))]
+        cases += [(field, bound, shape) for shape in ((0, 0), (64, 0), (64, 4096), (63, 4000), (300, 3000))]
         cases += [(smooth, bound, shape) for shape in ((0, 0), (1000, 0))]
     return cases
 
@@ -245,8 +245,8 @@ def test_the_bound_holds_and_kernels_agree(
 
 @pytest.mark.parametrize(("bound", "mode"), [(1e-3, 1), (1e-4, 2)], ids=["states", "codes"])
 def test_damage_is_noticed(dense: Codec, turbulence: Array, bound: float, mode: int) -> None:
-    """In headers and tables always. In coded bits where few a value are needed: states must end where the encoder began.
-    Prefix codes must end with their bits, but mostly find their way back before."""
+    """In headers and tables always. In coded bits where few a value are needed: states must end where the encoder
+    began. Prefix codes must end with their bits, but mostly find their way back before."""
     values = turbulence[:20000].copy()
     stream = compress(dense, values, bound)
     assert stream[HEADER + 8] == mode

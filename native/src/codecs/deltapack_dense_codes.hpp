@@ -214,12 +214,10 @@ inline void build(const Lengths &lengths, CodeTable &table) {
 class CodeReader {
   public:
     CodeReader(const unsigned char *in, std::size_t bytes, std::uint8_t *out, std::size_t count)
-        : begin_(in), at_(in), end_(in + bytes), out_(out), out_end_(out + count) {}
+        : at_(in), end_(in + bytes), out_(out), out_end_(out + count) {}
 
     // Whether get_some() may be called.
-    COLLPRESS_INLINE bool plenty() const {
-        return end_ - at_ >= 8 && out_end_ - out_ >= static_cast<std::ptrdiff_t>(2 * kLookups);
-    }
+    COLLPRESS_INLINE bool plenty() const { return end_ - at_ >= 8 && out_end_ - out_ >= 2 * kLookups; }
 
     COLLPRESS_INLINE void get_some(const CodeTable &table) {
         std::uint64_t more;
@@ -227,7 +225,7 @@ class CodeReader {
         held_ |= more << left_;
         at_ += (63 - left_) >> 3;
         left_ |= 56;
-        for (unsigned n = 0; n < kLookups; ++n) {
+        for (std::ptrdiff_t n = 0; n < kLookups; ++n) {
             const CodeTable::Entry entry = table.entries[held_ % kCodes];
             std::memcpy(out_, entry.symbols, 2);
             out_ += entry.count;
@@ -253,9 +251,9 @@ class CodeReader {
     }
 
   private:
-    static constexpr unsigned kLookups = 5; // of eleven bits out of 56
+    static constexpr std::ptrdiff_t kLookups = 5; // of eleven bits out of 56
 
-    const unsigned char *begin_, *at_, *end_;
+    const unsigned char *at_, *end_;
     std::uint8_t *out_, *out_end_;
     std::uint64_t held_ = 0;
     unsigned left_ = 0;

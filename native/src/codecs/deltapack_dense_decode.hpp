@@ -198,19 +198,24 @@ inline std::size_t decode_chunk(const unsigned char *in, std::size_t available, 
     if (!decode_residuals<Kernel>(header, parts, count, work)) return 0;
     std::uint32_t *q = work.q();
     std::fill_n(work.integers, kBefore, header.start);
-    constexpr std::size_t tile = 4096; // a multiple of kBlock; stays in the cache between prediction and output
     const unsigned char *raw = parts.values;
-    std::size_t band = 0;
-    for (std::size_t at = 0; at < count; at += tile) {
-        const std::size_t end = std::min(at + tile, count);
-        for (std::size_t from = at; from < end;) {
-            while (from >= shape.bands.ends[band]) ++band;
-            const std::size_t upto = std::min(end, shape.bands.ends[band]);
-            const Prepared prepared(parts.predictors[band], header.start, shape.row, shape.plane);
-            Kernel::template call<add_prediction>(q, from, upto, parts.predictors[band].kind, prepared, shape.row);
-            from = upto;
+    std::size_t put = 0;
+    for (std::size_t band = 0; band < shape.bands.count; ++band) {
+        const Predictor &predictor = parts.predictors[band];
+        const std::size_t begin = begin_of(shape.bands, band), end = shape.bands.ends[band];
+        const Prepared prepared(predictor, header.start, shape.row, shape.plane, begin);
+        // What stays in the cache between prediction and output; of whole rows, for kinds that have any.
+        const std::size_t rows = kRows * std::max<std::size_t>(shape.row, 1);
+        const std::size_t tile = predictor.kind >= Kind::plane ? (4096 + rows - 1) / rows * rows : 4096;
+        for (std::size_t at = begin; at < end; at += tile) {
+            const std::size_t upto = std::min(end, at + tile);
+            Kernel::template call<add_prediction>(q, at, upto, predictor.kind, prepared);
+            const std::size_t whole = upto == count ? count : upto / kBlock * kBlock;
+            if (whole <= put) continue;
+            put_values<T, Kernel, How>(work, q, put, whole, static_cast<T>(header.step), header.raw_blocks > 0, raw,
+                                       out);
+            put = whole;
         }
-        put_values<T, Kernel, How>(work, q, at, end, static_cast<T>(header.step), header.raw_blocks > 0, raw, out);
     }
     return header.bytes;
 }

@@ -183,7 +183,8 @@ inline std::size_t encode_coded(const unsigned char *in, std::size_t count, std:
             const std::size_t from = std::max(begin, begin_of(shape.bands, band));
             const std::size_t upto = std::min(end, shape.bands.ends[band]);
             if (from >= upto) continue;
-            const Prepared prepared(predictors[band], header.start, shape.row, shape.plane);
+            const Prepared prepared(predictors[band], header.start, shape.row, shape.plane,
+                                    begin_of(shape.bands, band));
             Kernel::template call<subtract_prediction>(q, from, upto, predictors[band].kind, prepared,
                                                        result + (from - begin));
         }

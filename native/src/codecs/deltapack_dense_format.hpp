@@ -62,7 +62,10 @@ static_assert(sizeof(ChunkHeader) == 48);
 
 // What a value is predicted from besides the one before it, q1:
 //   q1 + (sum of weights[k]·(neighbour k - q1) + mean·(start - q1) + 128) / 256, rounded down;
-// all modulo 2^32. `none` predicts start. Weights of 256 give Lorenzo's predictors.
+// all modulo 2^32.
+// `none` predicts start. Weights of 256 give Lorenzo's predictors. `plane` and `space` count rows of `row` values from
+// the begin of their band; the first value of a row takes q[i - row] for q1 and for q[i - row - 1], so that a decoder
+// can follow several rows at a time, each a little behind the one above.
 enum class Kind : std::uint16_t { none = 0, line = 1, plane = 2, space = 3 };
 
 struct Predictor {
