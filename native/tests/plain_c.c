@@ -21,7 +21,7 @@ static void run(const collpress_p2p *p2p, const collpress_call *call) {
     }
 }
 
-static const collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, 0, 0, 0, 0};
+static const collpress_algorithm interface = {"allreduce", 0, 1, 0, 0, run, 0, 0, 0, 0, 0};
 static const collpress_plugin_t plugin = {COLLPRESS_ABI_VERSION, COLLPRESS_ALGORITHM, "whole vectors around the ring",
                                           &interface};
 

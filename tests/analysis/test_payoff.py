@@ -150,6 +150,18 @@ def test_without_references_nothing_is_compared(tmp_path: Path) -> None:
     assert (found.plain, found.default, found.over_plain, found.over_default, found.break_even) == (None,) * 5
 
 
+def test_a_bound_of_the_result_has_the_references_of_a_bound_of_the_message(tmp_path: Path) -> None:
+    campaign = with_references()
+    for target in ("message", "result"):
+        campaign.add("e", **RING, codec="zfp", error_bound="abs 1", target=target, outcome=taking(*FAST))
+    found = payoffs(unwritten(campaign, tmp_path)["e"].to_dataset())
+    assert len(found) == 2
+    assert found[1].point.factors["target"] == "result"
+    assert [one.plain for one in found] == [found[0].plain] * 2
+    assert found[0].plain is not None
+    assert found[1].default is not None
+
+
 def test_a_reference_that_failed_is_there_but_not_compared(tmp_path: Path) -> None:
     campaign = Campaign(launches=5)
     campaign.add("e", **RING, outcome=failing("timed_out", "no word"))

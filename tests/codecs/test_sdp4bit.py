@@ -27,7 +27,7 @@ from collpress.codecs.codec import CodecContext
 from collpress.errors import CollpressError
 
 F = np.float32
-WEIGHTS = {"of": "weight-difference"}
+WEIGHTS = {"of": "weight_difference"}
 
 
 @pytest.fixture

@@ -125,6 +125,7 @@ def test_steps_reach_from_the_smallest_value_to_the_largest(tah: Codec) -> None:
     for offset in (100.0, -100.0):
         values = (offset + np.random.default_rng(0).uniform(0, 0.1, 640)).astype(F)
         back = round_trip(tah, values, share=1)
+        assert {tile.bits for tile in read(stream_of(tah, values, share=1), values.size)} == {4}
         assert np.abs(back - values).max() < (0.1 + 0.5) / 15 / 2 * 1.01
 
 
@@ -158,7 +159,7 @@ def test_a_tile_with_one_outlier_stays_within_the_stated_error(tah: Codec, dtype
         values = rng.uniform(-0.5, 0.5, 64 * tile).reshape(-1, tile)
         values[:, 3] = 1
         flat = values.astype(dtype).ravel()
-        setting = {"tile": f"{tile}", "low": low, "high": 8}
+        setting = {"tile": tile, "low": low, "high": 8}
         bound = stated(tah, flat, **setting)
         back = round_trip(tah, flat, **setting)
         assert violations(flat, back, bound) == []
@@ -168,7 +169,7 @@ def test_a_tile_with_one_outlier_stays_within_the_stated_error(tah: Codec, dtype
 
 def test_a_decoder_of_other_tiles_or_bits_refuses(tah: Codec) -> None:
     stream = stream_of(tah, gradient(640))
-    for setting in ({"tile": "32"}, {"low": 2}, {"high": 5}):
+    for setting in ({"tile": 32}, {"low": 2}, {"high": 5}):
         with context(tah, F, **setting) as other, pytest.raises(CollpressError, match="made by another codec"):
             decompressed(other, stream, 640)
     with context(tah, F, share=0.1) as other:

@@ -110,6 +110,18 @@ def test_numbers_are_those_of_the_records(tmp_path: Path) -> None:
     assert each.values.tolist() == [r["phases_s"]["send"] for r in campaign.records]
 
 
+def test_results_are_identical_only_if_they_are_in_every_launch(tmp_path: Path) -> None:
+    campaign = Campaign(launches=2)
+    seen = {2: (True, True), 3: (True, False), 4: (None, None)}
+    for ranks, found in seen.items():
+        campaign.add("one", ranks=ranks)
+        for record, identical in zip(campaign.records[-2:], found, strict=True):
+            record["check"]["identical"] = identical
+    group = built(campaign, tmp_path)["one"].to_dataset()
+    assert [one(group, "identical", ranks=ranks) for ranks in (2, 3)] == [1, 0]
+    assert np.isnan(one(group, "identical", ranks=4))
+
+
 def test_every_point_is_named_by_the_id_and_key_of_the_plan(tmp_path: Path) -> None:
     campaign = Campaign(launches=1)
     campaign.add("one")

@@ -135,6 +135,10 @@ def strict_json(text: str) -> dict[str, Any]:
     return value
 
 
+USUAL_SETTINGS = {"int8": {"codec_parameters": "128 0 0 1"}}
+"""Of codecs that have settings, as a plan would give them."""
+
+
 class Core:
     """A built core and its plugins, and how ranks of it are started: Open MPI's mpiexec unless another is given."""
 
@@ -150,7 +154,7 @@ class Core:
     def compressed(self, codec: str, codec_plugin: Path, **changes: object) -> Entry:
         plugin = self.build / "plugins/compressed/allreduce/ring.so"
         compressed = {"algorithm": "compressed:ring", "plugin": plugin, "codec": codec, "codec_plugin": codec_plugin}
-        return point(**{**compressed, **changes})
+        return point(**{**compressed, **USUAL_SETTINGS.get(codec, {}), **changes})
 
     def schedule(self, plugin: Path, ranks: int, count: int, *options: object) -> dict[str, Any]:
         """What an algorithm sends to whom in one call, without MPI."""

@@ -54,6 +54,9 @@ def test_plugins_describe_themselves(core: Core, user: Path) -> None:
         "dtypes": ["float32", "float64", "int32"],
         "takes_bound": False,
         "lossless": True,
+        "parameters": [],
+        "adds": False,
+        "remembers": False,
         "summary": "copies",
     }
 
@@ -61,7 +64,7 @@ def test_plugins_describe_themselves(core: Core, user: Path) -> None:
 def test_a_plugin_that_does_not_fit_is_named_with_the_reason(core: Core, user: Path, tmp_path: Path) -> None:
     old = core.call("--describe", user / "old_abi.so")
     assert old.returncode == 2
-    assert "old_abi.so was compiled for ABI version 43; this core has version 2" in old.stderr
+    assert "old_abi.so was compiled for ABI version 44; this core has version 3" in old.stderr
     text = tmp_path / "text.so"
     text.write_text("not a shared object", encoding="utf-8")
     broken = core.call("--describe", text)

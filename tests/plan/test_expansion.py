@@ -67,6 +67,7 @@ def test_every_point_holds_every_factor(expanded: Any) -> None:
         "backend": "mpi",
         "knobs": "none",
         "feedback": 0,
+        "target": "message",
     }
 
 

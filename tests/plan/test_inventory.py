@@ -444,6 +444,7 @@ def test_algorithms_tells_of_each_collective_what_its_algorithms_can(
         "only_in_place": False,
         "segments": True,
         "least_fanout": 2,
+        "needs_add": False,
     }
     assert main([*arguments, "--collective", "pingpong"]) == 0
     assert "at least 2 ranks" in capsys.readouterr().out

@@ -252,6 +252,7 @@ def test_every_new_factor_is_part_of_the_id() -> None:
     other = {"root": 1, "buffers": "in-place", "call": "nonblocking", "imbalance": "linear", "segment_bytes": 64}
     other |= {"fanout": 3, "sync": "window", "cache": "cold", "alignment": 64, "backend": "mpi4py", "knobs": "eager"}
     other |= {"feedback": 10}
+    other |= {"target": "result"}
     assert set(other) == set(USUAL)
     ids = {point_id(point), *(point_id(point | {name: value}) for name, value in other.items())}
     assert len(ids) == len(other) + 1

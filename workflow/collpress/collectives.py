@@ -29,6 +29,8 @@ UNEVEN = frozenset({"allgatherv", "alltoallv"})
 """Their blocks may differ in size."""
 ONE_WAY = frozenset({"bcast", "barrier", "scatter", "alltoallv", "pingpong"})
 """They know no calls in place."""
+ALIKE = frozenset({"allreduce", "allgather", "allgatherv", "bcast"})
+"""All ranks get the same; of a bcast, all but root, whose buffer is its input."""
 BLOCKS = frozenset({"allgather", "allgatherv", "gather", "scatter", "alltoall", "alltoallv"})
 """`message_bytes` is one block (in `UNEVEN` the mean one), as in OMB; elsewhere it is one rank's whole vector."""
 

@@ -27,6 +27,7 @@ USUAL: Mapping[str, str | int] = MappingProxyType(
         "backend": "mpi",
         "knobs": "none",
         "feedback": 0,
+        "target": "message",
     }
 )
 
@@ -43,6 +44,7 @@ _WORDS = {
     "backend": "through {}",
     "knobs": "knobs: {}",
     "feedback": "fed back {} times",
+    "target": "bound of the {}",
 }
 
 

@@ -36,6 +36,11 @@ typedef struct collpress_p2p {
     size_t (*capacity)(void *self, size_t count);
     size_t (*compress)(void *self, const void *in, size_t count, void *out, size_t capacity);
     void (*decompress)(void *self, const void *in, size_t bytes, void *out, size_t count);
+    /* inout[i] = inout[i] OP what decompress() would give: in one pass where the codec has one for this operation. */
+    void (*accumulate)(void *self, const void *in, size_t bytes, void *inout, size_t count);
+    /* Only for algorithms that need it. The stream of the sum of two streams of `count` values; returns its length. */
+    size_t (*add)(void *self, const void *a, size_t a_bytes, const void *b, size_t b_bytes, size_t count, void *out,
+                  size_t capacity);
     /* Marks the beginning of the algorithm's next communication step (for schedules; free when nobody records). */
     void (*step)(void *self);
     /* The machine that a rank runs on: 0, 1, ... in the order of their first ranks. */
@@ -72,28 +77,31 @@ typedef struct collpress_call {
     size_t count;
     uint32_t dtype;
     uint32_t op;
-    int32_t root;            /* 0 where the collective has none */
-    const size_t *counts;    /* of allgatherv and alltoallv, else null */
-    size_t segment_elements; /* 0: the algorithm's own choice; else at most so many in one message */
-    int32_t fanout;          /* 0: the algorithm's own choice; else children, groups or the radix, as it says */
+    int32_t root;         /* 0 where the collective has none */
+    const size_t *counts; /* of allgatherv and alltoallv, else null */
+    size_t
+        segment_elements; /* 0: the algorithm's own choice; else at most so many in one message, before compression */
+    int32_t fanout;       /* 0: the algorithm's own choice; else children, groups or the radix, as it says */
 } collpress_call;
 
 typedef double (*collpress_worst_error)(const void *codec_context, double max_abs);
 
 typedef struct collpress_algorithm {
     const char *collective; /* "allreduce", ...: a name of the table above */
-    uint32_t compresses;    /* 1: uses capacity / compress / decompress */
+    uint32_t compresses;    /* 1: uses capacity / compress / decompress / accumulate */
     uint32_t min_ranks;
     uint32_t power_of_two_ranks;   /* 1: only for power-of-two sizes */
     uint32_t count_at_least_ranks; /* 1: only for count >= ranks */
     void (*run)(const collpress_p2p *p2p, const collpress_call *call);
-    /* Largest |result - exact| caused by the codec when every rank's values are finite with |x| <= max_abs.
-     * NULL for algorithms that do not compress. The rounding of the plain sum is not part of it. */
+    /* Largest |result - exact| caused by the codec when every rank's values are finite with |x| <= max_abs; grows with
+     * what worst_error gives. NULL for algorithms that do not compress. The rounding of the plain sum is not part of
+     * it. */
     double (*error_bound)(int32_t ranks, uint32_t op, double max_abs, collpress_worst_error worst_error,
                           const void *codec_context);
     uint32_t in_place;     /* 1: takes calls in place */
     uint32_t segments;     /* 1: heeds segment_elements */
     uint32_t least_fanout; /* 0: knows no fan-out; else the smallest that it takes */
+    uint32_t needs_add;    /* 1: uses add, so it takes sums only, and codecs that add streams */
 } collpress_algorithm;
 
 #ifdef __cplusplus

@@ -104,6 +104,14 @@ class P2p {
     void decompress(const void *in, std::size_t bytes, void *out, std::size_t elements) const {
         raw_->decompress(raw_->self, in, bytes, out, elements);
     }
+    // The stream of the sum of two streams' values.
+    std::size_t add(const void *a, std::size_t a_bytes, const void *b, std::size_t b_bytes, std::size_t elements,
+                    void *out, std::size_t capacity) const {
+        return raw_->add(raw_->self, a, a_bytes, b, b_bytes, elements, out, capacity);
+    }
+    void accumulate(const void *in, std::size_t bytes, void *inout, std::size_t elements) const {
+        raw_->accumulate(raw_->self, in, bytes, inout, elements);
+    }
 
   private:
     const collpress_p2p *raw_;
@@ -117,6 +125,7 @@ struct Abilities {
     std::uint32_t min_ranks = 1;
     bool power_of_two_ranks = false;
     bool count_at_least_ranks = false;
+    bool needs_add = false; // of the codec
 };
 
 // For algorithms that do not compress.
@@ -132,7 +141,8 @@ constexpr collpress_algorithm plain_algorithm(const char *collective,
             nullptr,
             can.in_place ? 1U : 0U,
             can.segments ? 1U : 0U,
-            can.least_fanout};
+            can.least_fanout,
+            can.needs_add ? 1U : 0U};
 }
 
 } // namespace collpress

@@ -4,6 +4,7 @@
 //     static constexpr std::array<collpress_codec_parameter, n> parameters
 //     static constexpr std::uint32_t magic
 //     Kind(const Values &, const collpress_codec_config &)
+//     static bool allowed(const Values &)                   only where limits and choices do not say all
 //     std::uint32_t settings() const                        what the parameters change about streams
 //     std::size_t most(std::size_t count, std::size_t element) const     bytes behind the header
 //     template <class T> collpress_codec_result encode(const unsigned char *in, std::size_t count, Writer &)
@@ -97,7 +98,9 @@ class FloatCodec {
 
     static void *create(const collpress_codec_config *config, collpress_codec_result *result) {
         const Values values(*config, Kind::parameters);
-        if ((config->dtype != COLLPRESS_FLOAT32 && config->dtype != COLLPRESS_FLOAT64) || !values.allowed()) {
+        bool allowed = values.allowed();
+        if constexpr (requires { Kind::allowed(values); }) allowed = allowed && Kind::allowed(values);
+        if ((config->dtype != COLLPRESS_FLOAT32 && config->dtype != COLLPRESS_FLOAT64) || !allowed) {
             *result = COLLPRESS_CODEC_UNSUPPORTED;
             return nullptr;
         }

@@ -30,7 +30,7 @@ class GroupCodec {
     static constexpr std::array<collpress_codec_parameter, transforms ? 5 : 4> parameters = [] {
         if constexpr (transforms)
             return std::array{kGroupParameter, kKindParameter, kRoundingParameter, kSeedParameter,
-                              choice("block", "values that are transformed together", "32|64|128")};
+                              whole("block", "values that are transformed together, a power of two", 32, 32, 128)};
         else
             return std::array{kGroupParameter, kKindParameter, kRoundingParameter, kSeedParameter};
     }();
@@ -38,8 +38,10 @@ class GroupCodec {
     GroupCodec(const Values &values, const collpress_codec_config &config)
         : grouping_{values.whole(0), values.chosen(1, 1), values.chosen(2, 1),
                     rank_key(static_cast<std::uint64_t>(values.whole(3)), config.rank),
-                    transforms ? std::size_t{32} << values.whole(4) : 0},
+                    transforms ? values.whole(4) : 0},
           groups_(grouping_) {}
+
+    static bool allowed(const Values &values) { return !transforms || std::has_single_bit(values.whole(4)); }
 
     std::uint32_t settings() const { return group_settings(grouping_); }
     std::size_t most(std::size_t count, std::size_t element) const { return groups_.most(count, element); }

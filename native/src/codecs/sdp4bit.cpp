@@ -8,7 +8,7 @@
 // gradient: Hadamard blocks of 32, then, within a node, 8 bits in groups of 512, between nodes 4 bits in groups of 128;
 // the paper transforms before the first level and back behind the last, which is the same for a sum, being linear.
 //
-// weight-difference: 4 bits in groups of 2048 of what the message is above the receivers' replica of it, that is, what
+// weight_difference: 4 bits in groups of 2048 of what the message is above the receivers' replica of it, that is, what
 // it decoded to in the call before. The n-th compression of a call continues the n-th of the calls before if it has as
 // many values; else, and in the first call, the replica is zero. A stream says whose it is, which of the call, and how
 // often it was continued; a decoder keeps a replica for each sender and place, in whatever order streams arrive. It
@@ -47,7 +47,7 @@ class Sdp4bit {
   public:
     static constexpr std::uint32_t magic = 0x34445343; // "CSD4"
     static constexpr std::array parameters{
-        choice("of", "what the messages are", "gradient|weight-difference"),
+        choice("of", "what the messages are", "gradient|weight_difference"),
         choice("level", "of gradients: 8 bits within a node, or 4 bits between nodes", "intra|inter", 1),
         choice("rounding", kRoundingSummary, "nearest|stochastic", 1),
         kSeedParameter,

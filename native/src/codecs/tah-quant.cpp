@@ -72,15 +72,17 @@ class TahQuant {
   public:
     static constexpr std::uint32_t magic = 0x48415443; // "CTAH"
     static constexpr std::array parameters{
-        choice("tile", "values that share a scale", "16|32|64|128|256", 2),
+        whole("tile", "values that share a scale, a power of two", 64, 16, 256),
         whole("low", "bits a value of tiles with little entropy", 3, 2, 8),
         whole("high", "bits a value of the others", 4, 2, 8),
         number("share", "share of the tiles that have the high number of bits", 0.8, 0, 1),
     };
 
     TahQuant(const Values &values, const collpress_codec_config &)
-        : tile_(std::size_t{16} << values.whole(0)), low_(static_cast<unsigned>(values.whole(1))),
+        : tile_(values.whole(0)), low_(static_cast<unsigned>(values.whole(1))),
           high_(static_cast<unsigned>(values.whole(2))), share_(values[3]) {}
+
+    static bool allowed(const Values &values) { return std::has_single_bit(values.whole(0)); }
 
     std::uint32_t settings() const { return static_cast<std::uint32_t>(tile_) | low_ << 16 | high_ << 24; }
 

@@ -65,6 +65,19 @@ bool is_rooted(Collective collective) {
            collective == Collective::bcast;
 }
 
+Alike alike_ranks(Collective collective) {
+    switch (collective) {
+    case Collective::allreduce:
+    case Collective::allgather:
+    case Collective::allgatherv:
+        return Alike::all;
+    case Collective::bcast:
+        return Alike::all_but_root;
+    default:
+        return Alike::none;
+    }
+}
+
 bool has_counts(Collective collective) {
     return collective == Collective::allgatherv || collective == Collective::alltoallv;
 }

@@ -39,6 +39,10 @@ inline std::string_view name_of(Collective collective) {
 
 bool reduces(Collective collective);
 bool is_rooted(Collective collective);
+// Ranks whose results are the same, as far as the collective can promise: all, those that are not root (whose buffer of
+// a bcast is its input), or none.
+enum class Alike { none, all, all_but_root };
+Alike alike_ranks(Collective collective);
 bool has_counts(Collective collective);     // allgatherv, alltoallv
 bool knows_in_place(Collective collective); // bcast and barrier know no other way, and are not asked
 

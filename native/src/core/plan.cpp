@@ -26,6 +26,7 @@ constexpr auto known_keys = std::to_array<std::string_view>({"key",
                                                              "codec_parameters",
                                                              "bound",
                                                              "bound_value",
+                                                             "target",
                                                              "dtype",
                                                              "op",
                                                              "message_bytes",
@@ -279,12 +280,13 @@ void read_proof(const Line &line, PlanPoint &point) {
 void read_bound(const Line &line, PlanPoint &point) {
     if (line.has("bound")) point.bound = static_cast<Bound>(line.word("bound", {"none", "abs", "rel"}));
     if (point.bound == Bound::none) {
-        line.forbid("bound_value", "needs a bound: abs or rel");
+        for (const char *key : {"bound_value", "target"}) line.forbid(key, "needs a bound: abs or rel");
         return;
     }
     if (point.origin != Origin::compressed)
         line.fail("bound", "only a compressed: algorithm has an error bound", {"none"});
     point.bound_value = line.positive("bound_value");
+    if (line.has("target")) point.target = static_cast<Target>(line.word("target", {"message", "result"}));
 }
 
 void read_wrap(const Line &line, PlanPoint &point) {

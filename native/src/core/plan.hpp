@@ -19,6 +19,7 @@ namespace collpress {
 
 enum class Origin { library, reference, compressed };
 enum class Bound { none, absolute, relative };
+enum class Target { message, result }; // what a bound is of
 // How a part of a file goes on behind its end: not at all, backwards, again with small changes, or again.
 enum class Wrap { none, mirror, perturb, repeat };
 
@@ -52,6 +53,7 @@ struct PlanPoint {
     std::vector<double> codec_parameters; // in the order in which the codec declares them
     Bound bound = Bound::none;
     double bound_value = 0;
+    Target target = Target::message;
     Dtype dtype = dtypes[0];
     collpress_op op = COLLPRESS_SUM;
     std::size_t message_bytes = 0;

@@ -121,7 +121,8 @@ void describe(Json &json, const Plugin &plugin) {
             .member("count_at_least_ranks", algorithm->count_at_least_ranks != 0)
             .member("in_place", algorithm->in_place != 0)
             .member("segments", algorithm->segments != 0)
-            .member("least_fanout", algorithm->least_fanout);
+            .member("least_fanout", algorithm->least_fanout)
+            .member("needs_add", algorithm->needs_add != 0);
     }
     if (const collpress_codec *codec = plugin.codec(); codec != nullptr) {
         json.key("dtypes").begin_array();

@@ -2,6 +2,7 @@
 #include "core/codec_parameters.hpp"
 
 #include "collpress/clock.hpp"
+#include "core/needs.hpp"
 #include "core/operations.hpp"
 #include "measure/buffer.hpp"
 #include "measure/checksum.hpp"
@@ -32,6 +33,8 @@ std::string digits(double number) {
     std::snprintf(text.data(), text.size(), "%.9g", number);
     return text.data();
 }
+
+constexpr std::size_t most_steps_told = 64;
 
 // Ends the point on all ranks with the verdict that they agreed on.
 struct Ended {
@@ -160,24 +163,8 @@ class PointRun {
             decline(Status::failed, compresses ? "compresses; ask for it as compressed:"
                                                : "does not compress; ask for it as reference:");
         }
-        if (ranks() < algorithm_->min_ranks)
-            decline(Status::unsupported, "needs at least " + std::to_string(algorithm_->min_ranks) + " ranks");
-        if (algorithm_->power_of_two_ranks != 0 && (ranks() & (ranks() - 1)) != 0) {
-            decline(Status::unsupported, "needs a power of two of ranks");
-        }
-        if (algorithm_->count_at_least_ranks != 0 && point_.count() < ranks()) {
-            decline(Status::unsupported, "needs at least as many elements as ranks");
-        }
-        if (point_.in_place && algorithm_->in_place == 0) decline(Status::unsupported, "does not work in place");
-        if (point_.nonblocking) decline(Status::unsupported, "runs inside its call: only the library's can be started");
-        if (point_.segment_bytes.has_value() && algorithm_->segments == 0)
-            decline(Status::unsupported, "does not cut messages into segments");
-        if (point_.fanout.has_value() && algorithm_->least_fanout == 0) decline(Status::unsupported, "has no fan-out");
-        if (point_.fanout.has_value() && static_cast<std::uint32_t>(*point_.fanout) < algorithm_->least_fanout) {
-            decline(Status::unsupported, "needs a fan-out of at least " + std::to_string(algorithm_->least_fanout));
-        }
-        if (compresses && point_.op == COLLPRESS_PROD)
-            decline(Status::unsupported, "cannot state the error of a product");
+        if (const std::string refusal = refusal_of(*algorithm_, point_, ranks()); !refusal.empty())
+            decline(Status::unsupported, refusal);
     }
 
     // Data of all ranks decide what a relative bound means, so this comes before the codec.
@@ -186,18 +173,6 @@ class PointRun {
         std::array<double, 2> extremes = {-own.minimum, own.maximum};
         MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_DOUBLE, MPI_MAX, session_.world);
         return {-extremes[0], extremes[1]};
-    }
-
-    // Relative to the range of all finite values; constant data have none: then relative to their magnitude, and for
-    // zeros to 1. Never below the smallest normal number of the dtype, so that 1/bound is finite.
-    double absolute_bound(const ValueRange &range) const {
-        if (point_.bound == Bound::absolute) return point_.bound_value;
-        double scale = range.width();
-        if (scale == 0) scale = range.magnitude();
-        if (scale == 0) scale = 1;
-        const double smallest = point_.dtype.id == COLLPRESS_FLOAT64 ? std::numeric_limits<double>::min()
-                                                                     : std::numeric_limits<float>::min();
-        return std::clamp(point_.bound_value * scale, smallest, std::numeric_limits<double>::max());
     }
 
     void prepare_codec() {
@@ -222,14 +197,18 @@ class PointRun {
             }
             if (codec->takes_bound != 0 && point_.bound == Bound::none) decline("needs an error bound");
             if (codec->takes_bound == 0 && point_.bound != Bound::none) decline("takes no error bound");
-            collpress_codec_config config{static_cast<std::uint32_t>(point_.dtype.id),
-                                          0,
-                                          point_.codec_parameters.data(),
-                                          point_.row,
-                                          point_.plane,
-                                          static_cast<std::uint32_t>(session_.rank)};
+            if (algorithm_->needs_add != 0 && (codec->extras == nullptr || codec->extras->add == nullptr))
+                decline("cannot add streams, which the algorithm " + point_.algorithm + " needs");
+            collpress_codec_config &config = codec_config_;
+            config = {static_cast<std::uint32_t>(point_.dtype.id),
+                      0,
+                      point_.codec_parameters.data(),
+                      point_.row,
+                      point_.plane,
+                      static_cast<std::uint32_t>(session_.rank)};
             if (point_.bound != Bound::none) {
-                config.abs_bound = absolute_bound(range);
+                report_.asked_bound = absolute_bound(point_, range);
+                config.abs_bound = bound_of_codec(point_, *algorithm_, session_.size, *report_.asked_bound, range);
                 report_.abs_bound = config.abs_bound;
             }
             codec_ = std::make_unique<CodecContext>(codec, point_.codec, config);
@@ -249,7 +228,7 @@ class PointRun {
     }
 
     void configure_p2p() {
-        session_.p2p.configure({point_.dtype.bytes, reduction_of(point_.dtype.id, point_.op), codec_.get()});
+        session_.p2p.configure({point_.dtype.bytes, reduction_of(point_.dtype.id, point_.op), point_.op, codec_.get()});
     }
 
     void allocate() {
@@ -410,7 +389,7 @@ class PointRun {
         if (!root()) return;
         const bool last_is_worse = last.worse_than(first_check_);
         if (last_is_worse) checked_call_ = "of the last timed iteration";
-        report_.check = CheckReport{last_is_worse ? last : first_check_, codec_bound_};
+        report_.check = CheckReport{last_is_worse ? last : first_check_, codec_bound_, check_->identical()};
     }
 
     void attribute_phases() {
@@ -426,11 +405,27 @@ class PointRun {
         report_.trace = session_.traces.append(point_.key, runs.own);
         report_.phases = std::move(runs.report);
         agree_on(session_.p2p.verdict());
+        note_steps();
         const CheckResult checked = (*check_)(buffers_->recv());
-        if (!report_.check.has_value() || report_.check->result.wrong != 0 || checked.wrong == 0)
-            return; // rank 0 knows
+        if (!report_.check.has_value()) return; // rank 0 knows
+        report_.check->identical = check_->identical();
+        if (report_.check->result.wrong != 0 || checked.wrong == 0) return;
         checked_call_ = "of the pass with tags";
         report_.check->result = checked;
+    }
+
+    // What each step of the last tagged call sent. A step is the same for all ranks.
+    void note_steps() {
+        if (codec_ == nullptr) return;
+        std::vector<std::uint64_t> bytes = session_.p2p.bytes_by_step();
+        std::uint64_t steps = bytes.size();
+        MPI_Allreduce(MPI_IN_PLACE, &steps, 1, MPI_UINT64_T, MPI_MAX, session_.world);
+        bytes.resize(std::min<std::size_t>(steps, most_steps_told));
+        MPI_Allreduce(MPI_IN_PLACE, bytes.data(), static_cast<int>(bytes.size()), MPI_UINT64_T, MPI_MAX,
+                      session_.world);
+        if (!report_.codec.has_value()) return; // rank 0 knows
+        report_.codec->steps = steps;
+        report_.codec->wire_bytes_by_step = std::move(bytes);
     }
 
     // The plugin of the same source that was compiled with its tags, where it has any.
@@ -485,10 +480,13 @@ class PointRun {
         if (codec_ == nullptr) return;
         together([&] {
             if (!root()) return;
-            stream_ = Buffer((*codec_)->max_bytes(codec_->get(), contribution()));
-            refuse_failure((*codec_)->compress(codec_->get(), buffers_->contribution(), contribution(), stream_.data(),
-                                               stream_.size(), &stream_bytes_));
-            report_.codec = CodecReport{contribution() * point_.dtype.bytes, stream_bytes_, wire_bytes_};
+            // With a context of its own: what one remembers belongs to the calls.
+            const CodecContext codec(codec_->operator->(), point_.codec, codec_config_);
+            if (codec.extras().begin != nullptr) codec.extras().begin(codec.get());
+            stream_ = Buffer(codec->max_bytes(codec.get(), contribution()));
+            refuse_failure(codec->compress(codec.get(), buffers_->contribution(), contribution(), stream_.data(),
+                                           stream_.size(), &stream_bytes_));
+            report_.codec = CodecReport{contribution() * point_.dtype.bytes, stream_bytes_, wire_bytes_, {}, {}};
         });
     }
 
@@ -568,6 +566,7 @@ class PointRun {
     const collpress_algorithm *algorithm_ = nullptr;
     const LibraryChoice *choice_ = nullptr; // of the library's algorithms; null for the others
     std::unique_ptr<DataSource> data_;
+    collpress_codec_config codec_config_{};
     std::unique_ptr<CodecContext> codec_;
     double codec_bound_ = 0;
     std::unique_ptr<CallBuffers> buffers_;

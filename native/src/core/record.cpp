@@ -112,8 +112,11 @@ void write_codec(Json &json, const std::optional<CodecReport> &codec) {
         .member("ratio", has_ratio
                              ? static_cast<double>(codec->raw_bytes) / static_cast<double>(codec->compressed_bytes)
                              : missing)
-        .member("wire_bytes", codec->wire_bytes)
-        .end_object();
+        .member("wire_bytes", codec->wire_bytes);
+    write_optional(json, "steps", codec->steps);
+    json.key("wire_bytes_by_step").begin_array();
+    for (const std::uint64_t bytes : codec->wire_bytes_by_step) json.value(bytes);
+    json.end_array().end_object();
 }
 
 void write_check(Json &json, const std::optional<CheckReport> &check) {
@@ -132,8 +135,9 @@ void write_check(Json &json, const std::optional<CheckReport> &check) {
         .member("rounding_bound", compared ? result.rounding_bound : missing)
         .member("mean_error", compared ? result.error_sum / static_cast<double>(result.compared) : missing)
         .member("value_range", compared ? result.value_range() : missing)
-        .member("psnr_db", compared ? psnr : missing)
-        .key("worst");
+        .member("psnr_db", compared ? psnr : missing);
+    write_optional(json, "identical", check->identical);
+    json.key("worst");
     if (result.has_worst == 0) {
         json.null();
     } else {
@@ -283,7 +287,8 @@ std::string record_line(const LaunchIdentity &launch, const PlanPoint &point, co
     json.end_object();
     json.key("effective").begin_object();
     json.member("algorithm", report.effective_algorithm).member("known_by", report.known_by);
-    json.member("abs_bound", report.abs_bound.value_or(missing));
+    json.member("abs_bound", report.abs_bound.value_or(missing))
+        .member("asked_bound", report.asked_bound.value_or(missing));
     write_optional(json, "segment_bytes", report.segment_bytes);
     write_optional(json, "fanout", report.fanout);
     json.key("consistent_with");

@@ -24,11 +24,15 @@ struct CodecReport {
     std::size_t raw_bytes;
     std::size_t compressed_bytes;
     std::size_t wire_bytes;
+    // In each step of the pass with tags the most that any rank sends: the first of them, and how many there are.
+    std::vector<std::uint64_t> wire_bytes_by_step;
+    std::optional<std::size_t> steps;
 };
 
 struct CheckReport {
     CheckResult result;
     double codec_bound;
+    std::optional<bool> identical; // bits of all results that should be alike
 };
 
 struct TimeReport {
@@ -48,7 +52,8 @@ struct PointReport {
     std::string effective_algorithm;
     const char *known_by = "unverified";
     std::vector<std::string> consistent_with; // algorithms that do what the library was seen to do
-    std::optional<double> abs_bound;
+    std::optional<double> abs_bound;          // that the codec was given
+    std::optional<double> asked_bound;        // of a message or of the result, as the point says
     std::optional<std::size_t> segment_bytes; // that the library was told to cut blocks into
     std::optional<std::size_t> fanout;
     const char *operation = nullptr;         // of a reduction by the library: its own, or one that the core gave it

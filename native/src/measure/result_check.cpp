@@ -4,6 +4,7 @@
 #include "measure/oracle.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace collpress {
 
@@ -42,12 +43,25 @@ void ResultCheck::look(std::size_t share, std::uint64_t bits, const std::byte *r
     seen = {bits, 1, check_result(data_, op_, parts(share), recv, codec_bound_)};
 }
 
+// Two checksums are the same where the smallest is the largest.
+void ResultCheck::compare_ranks(const std::vector<std::uint64_t> &bits) {
+    const Alike alike = alike_ranks(data_.exchange().collective());
+    const bool has_root = alike == Alike::all_but_root;
+    if (alike == Alike::none || size_ - (has_root ? 1 : 0) < 2) return;
+    const bool counts = !has_root || static_cast<std::size_t>(rank_) != data_.exchange().root();
+    const std::uint64_t sum = checksum(reinterpret_cast<const std::byte *>(bits.data()), bits.size() * sizeof bits[0]);
+    std::array<std::uint64_t, 2> ends = {counts ? sum : UINT64_MAX, counts ? ~sum : UINT64_MAX};
+    MPI_Allreduce(MPI_IN_PLACE, ends.data(), 2, MPI_UINT64_T, MPI_MIN, world_);
+    identical_ = identical_.value_or(true) && ends[0] == ~ends[1];
+}
+
 CheckResult ResultCheck::operator()(const std::byte *recv) {
     std::vector<std::uint64_t> bits;
     for (std::size_t share = 0; share < seen_.size(); ++share) {
         const std::size_t begin = first(share) * data_.dtype().bytes;
         bits.push_back(checksum(recv + begin, first(share + 1) * data_.dtype().bytes - begin));
     }
+    compare_ranks(bits);
     if (seen_.size() == 1) {
         look(0, bits[0], recv);
     } else {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <mpi.h>
@@ -23,6 +24,10 @@ class ResultCheck {
     // Collective. Over all ranks on rank 0, elsewhere of the rank's own.
     CheckResult operator()(const std::byte *recv);
 
+    // Whether, whenever results were looked at, all ranks that should get the same had the same bits; nothing where
+    // fewer than two should.
+    std::optional<bool> identical() const { return identical_; }
+
   private:
     // Plain data: gathered as bytes.
     struct Seen {
@@ -33,6 +38,7 @@ class ResultCheck {
 
     std::size_t first(std::size_t share) const;
     std::vector<ResultPart> parts(std::size_t share) const;
+    void compare_ranks(const std::vector<std::uint64_t> &bits);
     void look(std::size_t share, std::uint64_t bits, const std::byte *recv);
 
     const DataSource &data_;
@@ -41,7 +47,8 @@ class ResultCheck {
     MPI_Comm world_;
     int rank_ = 0;
     int size_ = 0;
-    std::size_t elements_;   // from the beginning of the buffer to the end of its last part
+    std::size_t elements_; // from the beginning of the buffer to the end of its last part
+    std::optional<bool> identical_;
     std::vector<Seen> seen_; // by share; one alone where ranks get different results
 };
 

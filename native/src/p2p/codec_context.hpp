@@ -45,8 +45,18 @@ class CodecContext {
     CodecContext(const CodecContext &) = delete;
     CodecContext &operator=(const CodecContext &) = delete;
 
+    // A call of the collective begins: codecs with a memory count their compressions from here.
+    void begin_call() const {
+        if (codec_->extras != nullptr && codec_->extras->begin != nullptr) codec_->extras->begin(context_);
+    }
+
     const collpress_codec *operator->() const { return codec_; }
     void *get() const { return context_; }
+    // What only some codecs have: each function may be null.
+    const collpress_codec_extras &extras() const {
+        static constexpr collpress_codec_extras none{};
+        return codec_->extras == nullptr ? none : *codec_->extras;
+    }
     const std::string &name() const { return name_; }
 
   private:

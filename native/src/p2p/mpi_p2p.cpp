@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace collpress {
 
@@ -62,6 +63,7 @@ struct MpiP2p::Primitives {
         const Scope timed(p2p.log_, "send", TagKind::network);
         const collpress_request request = p2p.slot();
         p2p.bytes_sent_ += bytes;
+        if constexpr (tagged) p2p.bytes_by_step_.back() += bytes;
         Pending &pending = p2p.pending_[static_cast<std::size_t>(request)];
         pending.known = bytes;
         pending.receives = false;
@@ -143,15 +145,58 @@ struct MpiP2p::Primitives {
         MpiP2p &p2p = of(self);
         const Scope timed(p2p.log_, "decompress", TagKind::codec);
         CodecContext &codec = *p2p.setup_.codec;
-        const collpress_codec_result result = codec->decompress(codec.get(), in, bytes, out, count);
-        if (result != COLLPRESS_CODEC_OK) {
-            p2p.keep_fault("codec ", codec.name(), " ", codec_result_text(result), " (decompress, ",
-                           std::to_string(bytes), " bytes)");
+        p2p.note_decompression(codec->decompress(codec.get(), in, bytes, out, count), bytes);
+    }
+
+    static void accumulate(void *self, const void *in, std::size_t bytes, void *inout, std::size_t count) {
+        MpiP2p &p2p = of(self);
+        CodecContext &codec = *p2p.setup_.codec;
+        if (auto *const fused = p2p.accumulating(); fused != nullptr) {
+            const Scope timed(p2p.log_, "decompress", TagKind::codec);
+            p2p.note_decompression(fused(codec.get(), in, bytes, inout, count), bytes);
+            return;
         }
+        p2p.unpacked_.rewind();
+        void *values = p2p.unpacked_.take(count * p2p.setup_.element_bytes);
+        decompress(self, in, bytes, values, count);
+        reduce(self, inout, values, count);
+    }
+
+    static std::size_t add(void *self, const void *a, std::size_t a_bytes, const void *b, std::size_t b_bytes,
+                           std::size_t count, void *out, std::size_t capacity) {
+        MpiP2p &p2p = of(self);
+        const Scope timed(p2p.log_, "reduce", TagKind::reduction);
+        CodecContext &codec = *p2p.setup_.codec;
+        std::size_t bytes = 0;
+        auto *const add_streams = codec.extras().add;
+        if (add_streams == nullptr) {
+            p2p.keep_fault("the algorithm adds streams and does not say that it needs to");
+            return 0;
+        }
+        const collpress_codec_result result =
+            add_streams(codec.get(), a, a_bytes, b, b_bytes, count, out, capacity, &bytes);
+        if (result == COLLPRESS_CODEC_OK && bytes <= capacity) return bytes;
+        if (result == COLLPRESS_CODEC_BAD_INPUT) {
+            p2p.keep_verdict({Status::unsupported,
+                              "codec " + codec.name() + " cannot add streams of these data without decompressing"});
+        } else if (a_bytes == 0 || b_bytes == 0) {
+            p2p.keep_verdict(p2p.without_stream());
+        } else if (result == COLLPRESS_CODEC_OK) {
+            p2p.keep_fault("codec ", codec.name(), " wrote ", std::to_string(bytes), " bytes into ",
+                           std::to_string(capacity), " (add)");
+        } else {
+            p2p.keep_fault("codec ", codec.name(), " ", codec_result_text(result), " (add, ", std::to_string(count),
+                           " values)");
+        }
+        return 0;
     }
 
     static void step(void *self) {
-        if constexpr (tagged) of(self).log_.step();
+        if constexpr (tagged) {
+            MpiP2p &p2p = of(self);
+            if (std::exchange(p2p.stepped_, true)) p2p.bytes_by_step_.push_back(0);
+            p2p.log_.step();
+        }
     }
 
     static void tag_begin(void *self, const char *name) {
@@ -164,8 +209,8 @@ struct MpiP2p::Primitives {
     static std::int32_t node(void *self, std::int32_t rank) { return of(self).nodes_[static_cast<std::size_t>(rank)]; }
 
     static collpress_p2p table(MpiP2p &self, std::int32_t rank, std::int32_t size) {
-        return {&self,   rank,     size,     0,          send, receive, wait,      reduce, copy,
-                scratch, capacity, compress, decompress, step, node,    tag_begin, tag_end};
+        return {&self,    rank,     size,       0,          send, receive, wait, reduce,    copy,   scratch,
+                capacity, compress, decompress, accumulate, add,  step,    node, tag_begin, tag_end};
     }
 };
 
@@ -192,11 +237,14 @@ void MpiP2p::configure(const P2pSetup &setup) {
 void MpiP2p::run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table) {
     arena_.rewind();
     bytes_sent_ = 0;
+    if (setup_.codec != nullptr) setup_.codec->begin_call();
     algorithm.run(&table, &call);
 }
 
 std::vector<TagEvent> MpiP2p::run_tagged(const collpress_algorithm &algorithm, const collpress_call &call) {
     log_.clear();
+    bytes_by_step_.assign(1, 0);
+    stepped_ = false;
     const TagScale::Look before = TagScale::look();
     log_.begin("call", TagKind::phase);
     run(algorithm, call, tagged_);
@@ -250,6 +298,13 @@ void MpiP2p::check(int mpi_result, const char *what) {
     MPI_Error_string(mpi_result, text.data(), &length);
     text.resize(static_cast<std::size_t>(length));
     keep_fault(what, ": ", text);
+}
+
+void MpiP2p::note_decompression(collpress_codec_result result, std::size_t bytes) {
+    if (result == COLLPRESS_CODEC_OK) return;
+    if (bytes == 0) return keep_verdict(without_stream());
+    keep_fault("codec ", setup_.codec->name(), " ", codec_result_text(result), " (decompress, ", std::to_string(bytes),
+               " bytes)");
 }
 
 collpress_request MpiP2p::slot() {

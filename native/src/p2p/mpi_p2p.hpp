@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -27,6 +28,7 @@ namespace collpress {
 struct P2pSetup {
     std::size_t element_bytes;
     Reduction reduction;
+    collpress_op op;
     CodecContext *codec;
 };
 
@@ -52,7 +54,9 @@ class MpiP2p {
     Verdict settle();
 
     std::size_t bytes_sent() const { return bytes_sent_; } // by this rank in the last call
-    const Verdict &verdict() const { return verdict_; }    // the first fault since configure()
+    // Of them in each step, if the last call was tagged; what is sent before the first step counts as of that.
+    const std::vector<std::uint64_t> &bytes_by_step() const { return bytes_by_step_; }
+    const Verdict &verdict() const { return verdict_; } // the first fault since configure()
 
   private:
     template <bool tagged>
@@ -66,9 +70,19 @@ class MpiP2p {
     };
 
     void run(const collpress_algorithm &algorithm, const collpress_call &call, const collpress_p2p &table);
+    // The function of the codec that accumulates, where it does what the call's operation does; else null.
+    auto accumulating() const { return setup_.op == COLLPRESS_SUM ? setup_.codec->extras().accumulate : nullptr; }
+    // What is wrong is told by the rank that could not make the stream; its verdict is at least as bad.
+    Verdict without_stream() const {
+        return {Status::unsupported, "codec " + setup_.codec->name() + " made no stream"};
+    }
+    void note_decompression(collpress_codec_result result, std::size_t bytes);
     template <typename... Text>
     void keep_fault(const Text &...text) {
-        if (verdict_.ok()) verdict_ = {Status::failed, (std::string() + ... + text)};
+        keep_verdict({Status::failed, (std::string() + ... + text)});
+    }
+    void keep_verdict(Verdict verdict) {
+        if (verdict_.ok()) verdict_ = std::move(verdict);
     }
     void check(int mpi_result, const char *what);
     collpress_request slot();
@@ -83,6 +97,9 @@ class MpiP2p {
     std::vector<Pending> pending_;
     std::vector<collpress_request> free_slots_;
     std::size_t bytes_sent_ = 0;
+    std::vector<std::uint64_t> bytes_by_step_;
+    bool stepped_ = false;        // in this call
+    Arena unpacked_;              // one stream's values, on their way to a reduction
     std::int64_t unreceived_ = 0; // messages, or their pieces, that were sent, less those that are received
     TagLog log_;
     Verdict verdict_;

@@ -2,7 +2,9 @@
 // the rank does is noted.
 //
 // A send completes only when its receive is posted: an algorithm that relies on buffering, or waits for a message that
-// nobody sends, stops here as a deadlock. In place of a codec stands the identity; the operation is the sum of int32.
+// nobody sends, stops here as a deadlock. The operation is the sum of int32. The codec loses nothing, but has streams
+// as real ones are: longer or shorter than those of others, shorter than was promised, and of no use to who takes
+// another one for them, or has another count in mind.
 #pragma once
 
 #include "collpress/algorithm.h"
@@ -19,7 +21,7 @@
 namespace collpress {
 
 struct ScheduledOperation {
-    enum class Kind { send, receive, reduce, copy, compress, decompress };
+    enum class Kind { send, receive, reduce, copy, compress, decompress, accumulate, add };
 
     std::int32_t step; // 0: before the algorithm's first step
     Kind kind;
@@ -32,6 +34,7 @@ const char *operation_name(ScheduledOperation::Kind kind);
 class Recorder {
   public:
     static constexpr std::size_t element_bytes = sizeof(std::int32_t);
+    static std::size_t longest_stream(std::size_t count); // of so many values
 
     // Of the machines, each runs `ranks_per_node` consecutive ranks.
     Recorder(Mailboxes &mailboxes, std::int32_t rank, std::int32_t ranks, std::int32_t ranks_per_node,
@@ -62,6 +65,10 @@ class Recorder {
     }
     void report(const std::string &what) { mailboxes_.report("rank " + std::to_string(table_.rank) + " " + what); }
     collpress_request open(std::shared_ptr<Message> message, const void *source, void *target);
+    // Where a stream of `count` values is begun; null, and the fault is noted, where it does not fit.
+    std::byte *new_stream(std::size_t count, void *out, std::size_t capacity, std::size_t *bytes);
+    // The values of a stream; null, and the fault is noted, where there is none of that count and length.
+    const std::byte *values_of(const void *in, std::size_t bytes, std::size_t count);
 
     static collpress_request send(void *self, const void *buffer, std::size_t bytes, std::int32_t to);
     static collpress_request receive(void *self, void *buffer, std::size_t capacity, std::int32_t from);
@@ -72,6 +79,9 @@ class Recorder {
     static std::size_t capacity(void *self, std::size_t count);
     static std::size_t compress(void *self, const void *in, std::size_t count, void *out, std::size_t capacity);
     static void decompress(void *self, const void *in, std::size_t bytes, void *out, std::size_t count);
+    static void accumulate(void *self, const void *in, std::size_t bytes, void *inout, std::size_t count);
+    static std::size_t add(void *self, const void *a, std::size_t a_bytes, const void *b, std::size_t b_bytes,
+                           std::size_t count, void *out, std::size_t capacity);
     static void step(void *self);
     static std::int32_t node(void *self, std::int32_t rank);
     static void tag_begin(void *self, const char *name);
@@ -85,6 +95,7 @@ class Recorder {
     std::vector<Request> requests_;
     std::vector<ScheduledOperation> operations_;
     std::int32_t step_ = 0;
+    std::size_t streams_made_ = 0;
     bool asked_for_nodes_ = false;
 };
 

@@ -99,6 +99,11 @@ bool exceeds(const std::vector<ScheduledOperation> &operations, std::size_t byte
     });
 }
 
+bool adds(const std::vector<ScheduledOperation> &operations) {
+    return std::any_of(operations.begin(), operations.end(),
+                       [](const ScheduledOperation &operation) { return operation.kind == Kind::add; });
+}
+
 // Messages of a pair match in the order posted.
 bool received_as_sent(const std::vector<std::vector<ScheduledOperation>> &by_rank) {
     std::map<std::pair<std::size_t, std::size_t>, std::vector<std::int32_t>> sent;
@@ -182,9 +187,12 @@ Schedule record_schedule(const collpress_algorithm &algorithm, const ScheduledCa
         judge(!send[rank].is_intact_around() || !recv[rank].is_intact_around(), "writes outside of its buffers");
         judge(with_results && !send[rank].holds_contribution(rank), "changes its send buffer");
         if (call.segment_elements != 0) {
-            judge(exceeds(recorder.operations(), call.segment_elements * Recorder::element_bytes),
-                  "sends a message longer than a segment");
+            const std::size_t longest = algorithm.compresses != 0 ? Recorder::longest_stream(call.segment_elements)
+                                                                  : call.segment_elements * Recorder::element_bytes;
+            judge(exceeds(recorder.operations(), longest), "sends a message longer than a segment");
         }
+        judge(algorithm.needs_add == 0 && adds(recorder.operations()),
+              "adds streams, and the algorithm does not say so");
         if (waits_for_all) {
             const std::optional<std::size_t> other = stranger(recorder.knows(), size);
             judge(other.has_value(),

@@ -54,7 +54,7 @@ int Fingerprint::of_library(MPI_Comm comm) {
 
 void Fingerprint::of_algorithm(MpiP2p &p2p, const collpress_algorithm &algorithm, const ScheduledCall &how) {
     steps_seen().clear();
-    p2p.configure({sizeof(std::uint64_t), unite, nullptr});
+    p2p.configure({sizeof(std::uint64_t), unite, COLLPRESS_SUM, nullptr});
     p2p.run(algorithm, {send_.data(), recv_.data(), exchange_.count(), COLLPRESS_INT64, COLLPRESS_SUM,
                         static_cast<std::int32_t>(exchange_.root()), nullptr, how.segment_elements, how.fanout});
 }

@@ -13,6 +13,6 @@ static collpress_codec_result decompress(void *context, const void *in, std::siz
 static double worst_error(const void *, double max_abs) { return max_abs * 0x1.1p-10; }
 
 static constexpr collpress_codec codec = {
-    1, 0, 0, faulty::create, faulty::destroy, faulty::max_bytes, faulty::compress, decompress, worst_error};
+    1, 0, 0, faulty::create, faulty::destroy, faulty::max_bytes, faulty::compress, decompress, worst_error, nullptr};
 
 FAULTY_CODEC(codec, "makes values larger")

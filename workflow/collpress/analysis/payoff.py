@@ -23,6 +23,8 @@ ASSUMPTIONS = (
 COPYING = "identity codec, which copies"
 CODEC_TIME = "codec_time"
 _COMPRESSED, _REFERENCE = "compressed:", "reference:"
+_OF_CODEC = ("codec", "error_bound", "target")
+"""Factors that mean nothing without a codec."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,13 @@ def payoffs(dataset: xr.Dataset, *, choices: int = 1) -> list[Payoff]:
         raise CollpressError("this cube has no phases of each launch", fix="make it again: collpress cube")
     codec_time = _codec_time(dataset)
     found = points(dataset.assign({CODEC_TIME: codec_time}), ("wire_bytes",), (CODEC_TIME,))
-    bare = {p.without("codec", "error_bound"): p for p in found if p.factors["codec"] == "none"}
-    cells = {(str(p.factors["algorithm"]), p.without("algorithm", "codec", "error_bound")): p for p in bare.values()}
+    bare = {p.without(*_OF_CODEC): p for p in found if p.factors["codec"] == "none"}
+    cells = {(str(p.factors["algorithm"]), p.without("algorithm", *_OF_CODEC)): p for p in bare.values()}
     out: list[Payoff] = []
     for p in found:
         if p.factors["codec"] == "none":
             continue
-        algorithm, cell = str(p.factors["algorithm"]), p.without("algorithm", "codec", "error_bound")
+        algorithm, cell = str(p.factors["algorithm"]), p.without("algorithm", *_OF_CODEC)
         identity = cells.get((algorithm, cell))
         reference = cells.get((_REFERENCE + algorithm.removeprefix(_COMPRESSED), cell))
         out.append(payoff(p, _plain(reference, identity), identity, cells.get((DEFAULT, cell)), choices=choices))

@@ -87,6 +87,10 @@ _ABOUT: Mapping[str, dict[str, str]] = {
         "units": "1",
         "comment": "after the timing; 0: none",
     },
+    "target": {
+        "long_name": "what the error bound is of",
+        "comment": "message: each compression; result: the codec's bound is made so small that the algorithm keeps it",
+    },
 }
 
 

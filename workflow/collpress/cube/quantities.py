@@ -109,6 +109,14 @@ CELL: Mapping[str, Quantity] = {
         "in units of the data; what the algorithm makes of the bound of one compression",
         True,
     ),
+    "identical": Quantity(
+        ("check", "identical"),
+        "minimum",
+        "whether all ranks ended with the same bits",
+        "1",
+        "0 if they differ in any launch; of allreduce, allgather, allgatherv, and of bcast but for root; NaN elsewhere",
+        True,
+    ),
     "rounding_bound": Quantity(
         ("check", "rounding_bound"),
         "maximum",

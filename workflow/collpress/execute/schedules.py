@@ -68,7 +68,7 @@ def ask_schedule(core: Path, plugin: Path, ranks: int, count: int, options: Sequ
 
 def _schedule(answer: dict[str, Any]) -> Schedule:
     operations = answer["operations"]
-    reducing = {(o["rank"], o["step"]) for o in operations if o["kind"] == "reduce"}
+    reducing = {(o["rank"], o["step"]) for o in operations if o["kind"] in ("reduce", "accumulate", "add")}
     messages = tuple(
         Message(o["step"], o["rank"], o["peer"], o["bytes"], (o["peer"], o["step"]) in reducing)
         for o in operations

@@ -145,10 +145,11 @@ def _panels(experiment: str, points: list[Row]) -> list[Panel]:
     """One panel per dataset, ranks, ...: what varies and is neither row nor column."""
     varying = [n for n in _factor_names(points) if len({row[n] for row in points}) > 1]
     column = "message_bytes" if "message_bytes" in varying or not varying else varying[-1]
-    inside = ("algorithm", "codec", "error_bound", "knobs")
+    inside = ("algorithm", "codec", "error_bound", "target", "knobs")
     facets = [n for n in varying if n not in (*inside, column)]
     row_factors = [n for n in inside if n in varying and n != column]
-    if set(row_factors) <= {"knobs"} and column != "algorithm":  # knobs alone name no row that leaves them as they are
+    # Knobs and targets alone name no row that leaves them as they are.
+    if set(row_factors) <= {"knobs", "target"} and column != "algorithm":
         row_factors.insert(0, "algorithm")
     folded: list[str] = []
     while len(row_factors) > 1 and _most_rows(points, row_factors) > MAX_ROWS:

@@ -10,6 +10,7 @@ from typing import Any
 from collpress.analysis.points import DEFAULT
 from collpress.analysis.table import Row
 from collpress.figures import labels, style
+from collpress.usual import USUAL
 
 _IN_LINE = ("algorithm", "codec", "error_bound", "knobs")
 Dashes = str | tuple[float, tuple[float, ...]]
@@ -87,7 +88,7 @@ class Facet:
 def facets(experiment: str, points: list[Row], factors: Sequence[str]) -> list[Facet]:
     """The facets of one experiment, in the order of the cube; `factors` names the factors among the rows' entries."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
-    names = [n for n in factors if n not in (*_IN_LINE, "message_bytes")]
+    names = [n for n in factors if n not in (*_IN_LINE, "target", "message_bytes")]
     for point in points:
         groups.setdefault(tuple(point[n] for n in names), []).append(point)
     return [_facet(experiment, dict(zip(names, key, strict=True)), group) for key, group in groups.items()]
@@ -106,8 +107,10 @@ def _facet(experiment: str, common: dict[str, Any], points: list[Row]) -> Facet:
 
 
 def _key(point: Row) -> tuple[str, ...]:
-    """What makes a line; knobs are a factor only where any are set."""
-    return tuple(str(point.get(n, "none")) for n in _IN_LINE)
+    """What makes a line; knobs are a factor only where any are set, and so is what a bound is of."""
+    algorithm, codec, bound, knobs = (str(point.get(n, "none")) for n in _IN_LINE)
+    target = point.get("target", USUAL["target"])
+    return algorithm, codec, bound if target == USUAL["target"] else f"{bound} of the {target}", knobs
 
 
 def _ok_by_size(points: Sequence[Row]) -> dict[int, list[Row]]:

@@ -19,6 +19,7 @@ from collpress.spec.expressions import Condition, parse_condition
 from collpress.spec.factors import DTYPES, FACTORS, Value, is_pattern
 from collpress.spec.mistakes import combined
 from collpress.spec.platform import Platform
+from collpress.usual import USUAL
 
 MOST_POINTS = 200_000
 MOST_CELLS = 50_000_000
@@ -265,6 +266,8 @@ class _Sweep:
             factors["codec"] = codec.setting(str(factors["codec"]))
         if factors["codec"] == "none" or (codec is not None and not codec.takes_bound):
             factors["error_bound"] = "none"
+        if factors["error_bound"] == "none":
+            factors["target"] = USUAL["target"]
         if factors["dataset"] == "pattern":
             factors["wrap"] = "none"
         return factors

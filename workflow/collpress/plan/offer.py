@@ -24,6 +24,7 @@ class Algorithm:
     only_in_place : whether it takes no others.
     least_fanout : the smallest fan-out that it takes; 0 where it knows none.
     tagged : the plugin of the same source with its tags, for the pass that attributes time.
+    needs_add : whether it adds streams, which its codec must be able to do.
     """
 
     collective: str
@@ -39,6 +40,7 @@ class Algorithm:
     least_fanout: int = 0
     tagged: str | None = None
     only_in_place: bool = False
+    needs_add: bool = False
 
     @property
     def kind(self) -> str:
@@ -47,7 +49,10 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Codec:
-    """One codec plugin; `library` is the sha256 of an outside library that it loads, None where there is none."""
+    """One codec plugin; `library` is the sha256 of an outside library that it loads, None where there is none.
+
+    adds : whether it adds streams without decompressing them.
+    """
 
     name: str
     dtypes: tuple[str, ...]
@@ -57,6 +62,7 @@ class Codec:
     sha256: str
     library: str | None = None
     parameters: tuple[Parameter, ...] = ()
+    adds: bool = False
 
     def setting(self, text: str) -> str:
         """A codec of this name as a campaign writes it, without the settings that are as usual.
@@ -216,6 +222,7 @@ def plugins_of(
                     plugin["sha256"],
                     libraries.get(plugin["name"]),
                     tuple(parameter_from_json(p) for p in plugin.get("parameters", ())),
+                    bool(plugin.get("adds", False)),
                 )
                 continue
             name = f"{'compressed' if plugin['compresses'] else 'reference'}:{plugin['name']}"
@@ -234,6 +241,7 @@ def plugins_of(
                 bool(plugin.get("segments", False)),
                 int(plugin.get("least_fanout", 0)),
                 plugin.get("tagged"),
+                needs_add=bool(plugin.get("needs_add", False)),
             )
     return list(algorithms.values()), list(codecs.values())
 

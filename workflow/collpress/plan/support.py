@@ -19,6 +19,11 @@ MOST_ELEMENTS = (1 << 31) - 1
 """A count of Open MPI's calls is a C int. MPICH has calls that count further, and our algorithms send pieces."""
 
 COMPRESSED_DTYPES = ("float32", "float64")
+ONE_STREAM_OF_EACH_RANK = frozenset({"compressed:one_shot"})
+"""Their ranks hold a stream of every rank's whole vector."""
+ALL_STREAMS_TWICE = frozenset({"compressed:linear"})
+"""Their ranks hold the streams of all that they send and of all that they receive; others those of one of these."""
+
 COMPRESSED_OPS = ("sum", "max", "min")
 """Of `compressed:` algorithms: the bound of a product's error would need bounds of all factors."""
 
@@ -62,7 +67,10 @@ def memory_per_rank(factors: Mapping[str, Value]) -> int:
     the reference that feedback needs.
     """
     sent, got = largest_contribution(factors), largest_result(factors)
-    scratch = max(sent, got) * (3 if str(factors["algorithm"]).startswith("compressed:") else 1)
+    name, scratch = str(factors["algorithm"]), max(sent, got)
+    if name.startswith("compressed:"):
+        streams = int(factors["ranks"]) if name in ONE_STREAM_OF_EACH_RANK else 2 if name in ALL_STREAMS_TWICE else 1
+        scratch *= streams + 2  # the message once compressed and once decompressed, for the record
     reference = 8 * got if int(factors.get("feedback", 0)) else 0
     return (sent + 2 * got + scratch) * DTYPES[str(factors["dtype"])] + reference
 
@@ -160,7 +168,7 @@ def _not_offered(factors: Mapping[str, Value], offer: Offer) -> str | None:
         hint = did_you_mean(name, there) or f"there is {', '.join(there) or 'nothing'}"
         return f"this installation has no {name} for {collective}; {hint}"
     reason = _against_algorithm(factors, algorithm)
-    return reason or (_against_codec(factors, offer) if algorithm.kind == "compressed" else None)
+    return reason or (_against_codec(factors, offer, algorithm) if algorithm.kind == "compressed" else None)
 
 
 def _against_algorithm(factors: Mapping[str, Value], algorithm: Algorithm) -> str | None:
@@ -181,7 +189,7 @@ def _against_algorithm(factors: Mapping[str, Value], algorithm: Algorithm) -> st
     return None
 
 
-def _against_codec(factors: Mapping[str, Value], offer: Offer) -> str | None:
+def _against_codec(factors: Mapping[str, Value], offer: Offer, algorithm: Algorithm) -> str | None:
     name, dtype = str(factors["codec"]), str(factors["dtype"])
     codec = offer.codec(name)
     if codec is None:
@@ -191,6 +199,11 @@ def _against_codec(factors: Mapping[str, Value], offer: Offer) -> str | None:
         return f"the codec {name} does not take {dtype}"
     if codec.takes_bound and factors["error_bound"] == "none":
         return f"the codec {name} needs an error_bound"
+    if algorithm.needs_add and not codec.adds:
+        able = ", ".join(c.name for c in offer.codecs if c.adds)
+        return f"the codec {name} cannot add streams, which {algorithm.name} needs; codecs that can: {able or 'none'}"
+    if algorithm.needs_add and factors["op"] != "sum":
+        return f"{algorithm.name} adds streams: its op is sum, not {factors['op']}"
     return _against_compression(factors)
 
 

@@ -89,6 +89,7 @@ class Effective(_Line):
     """What really ran, and how that is known.
 
     segment_bytes, fanout : `null` where the algorithm has none, or chooses by itself and does not tell.
+    abs_bound : the codec's. asked_bound : of a message or of the result, as was asked for.
     operation : whether the library reduces with an operation of its own or with one of ours.
     sync : how the ranks really started together.
     consistent_with : algorithms that would have sent the messages that were sent; `null` where nobody counted.
@@ -98,6 +99,7 @@ class Effective(_Line):
     known_by: Literal["construction", "read back", "unverified", "traffic", "fingerprint", "consistent"]
     segment_bytes: Count | None
     abs_bound: Number | None
+    asked_bound: Number | None = None
     fanout: Count | None = None
     operation: Literal["built-in", "user-defined"] | None = None
     sync: Literal["dissemination", "barrier", "window", "none"] | None = None
@@ -155,12 +157,18 @@ class Phases(_Line):
 
 
 class Codec(_Line):
-    """Bytes of rank 0's own message, raw and compressed, and what it sent in one call."""
+    """Bytes of rank 0's own message, raw and compressed, and what it sent in one call.
+
+    steps : of the algorithm, seen in the pass with tags. wire_bytes_by_step : the most that any rank sent in each of
+    the first 64 of them.
+    """
 
     raw_bytes: Count
     compressed_bytes: Count
     ratio: Number | None
     wire_bytes: Count | None
+    steps: Count | None = None
+    wire_bytes_by_step: list[Count] = []
 
 
 class Overlap(_Line):
@@ -203,7 +211,10 @@ class Worst(_Line):
 
 
 class Check(_Line):
-    """The result compared with a float64 oracle over the whole buffer."""
+    """The result compared with a float64 oracle over the whole buffer.
+
+    identical : whether all ranks that should get the same had the same bits; `null` where fewer than two should.
+    """
 
     max_abs_error: Number | None
     bound: Number | None
@@ -211,6 +222,7 @@ class Check(_Line):
     mean_error: Number | None
     value_range: Number | None
     psnr_db: Number | None
+    identical: bool | None = None
     worst: Worst | None
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from collpress.collectives import ALIKE
 from collpress.runner.dtypes import Array
 from collpress.runner.exchange import ResultPart
 from collpress.runner.oracle import Flags, Floats, Oracle
@@ -30,7 +33,10 @@ class Worst:
 
 @dataclass
 class CheckResult:
-    """Sums and extremes are over the compared elements: those with a finite error."""
+    """Sums and extremes are over the compared elements: those with a finite error.
+
+    identical : whether all ranks that should get the same had the same bits, whenever these were compared.
+    """
 
     max_abs_error: float = 0.0
     rounding_bound: float = 0.0
@@ -41,6 +47,7 @@ class CheckResult:
     exact_minimum: float = _INFINITY
     exact_maximum: float = -_INFINITY
     worst: Worst | None = None
+    identical: bool | None = None
 
     @property
     def value_range(self) -> float:
@@ -63,6 +70,27 @@ class CheckResult:
         self.error_squares += other.error_squares
         self.compared += other.compared
         self.wrong += other.wrong
+
+
+def bits_of(values: Values, rank: int, recv: Array) -> bytes | None:
+    """A digest of all that `rank` got; None where no other rank should get the same."""
+    exchange = values.exchange
+    if exchange.collective not in ALIKE or (exchange.collective == "bcast" and rank == exchange.root):
+        return None
+    digest = hashlib.blake2b(digest_size=16)
+    for part in exchange.result(rank):
+        digest.update(np.ascontiguousarray(recv[part.first : part.first + part.length]).view(np.uint8).data)
+    return digest.digest()
+
+
+def are_identical(bits: Iterable[bytes | None]) -> bool | None:
+    """Whether those that should be the same are; None where fewer than two should.
+
+    >>> are_identical([None, b"a", b"a"]), are_identical([b"a", b"b"]), are_identical([None, b"a"])
+    (True, False, None)
+    """
+    found = [one for one in bits if one is not None]
+    return len(set(found)) == 1 if len(found) > 1 else None
 
 
 def check_result(values: Values, op: str, rank: int, recv: Array) -> CheckResult:

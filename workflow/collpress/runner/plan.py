@@ -14,7 +14,7 @@ from collpress.runner.line import Line, PlanError
 FIRST_LINE = "collpress-plan\t1"
 KNOWN_KEYS = (
     "key", "id", "collective", "algorithm", "plugin", "tagged_plugin", "codec", "codec_plugin",
-    "codec_parameters", "bound", "bound_value", "dtype", "op", "message_bytes", "root", "buffers", "call",
+    "codec_parameters", "bound", "bound_value", "target", "dtype", "op", "message_bytes", "root", "buffers", "call",
     "imbalance", "imbalance_seed",
     "segment_bytes", "fanout", "proof", "consistent_with", "sync", "cache", "alignment", "feedback", "data",
     "data_path", "data_elements", "data_unique_bytes", "data_dtype", "data_parts", "row", "plane", "wrap",
@@ -196,11 +196,13 @@ def _read_algorithm(line: Line) -> str:
     else:
         line.forbid("codec_parameters", "only a compressed: algorithm has a codec")
     if line.word("bound", ("none", "abs", "rel"), "none") == "none":
-        line.forbid("bound_value", "needs a bound: abs or rel")
+        for key in ("bound_value", "target"):
+            line.forbid(key, "needs a bound: abs or rel")
     elif origin != "compressed":
         line.fail("bound", "only a compressed: algorithm has an error bound", ("none",))
     else:
         line.positive("bound_value")
+        line.word("target", ("message", "result"), "message")
     return name
 
 

@@ -10,7 +10,7 @@ from mpi4py import MPI
 from collpress.collectives import REDUCING
 from collpress.runner import calls, start
 from collpress.runner.buffers import CallBuffers
-from collpress.runner.check import CheckResult, check_result
+from collpress.runner.check import CheckResult, are_identical, bits_of, check_result
 from collpress.runner.clock import now_ns
 from collpress.runner.overlap import measure_overlap
 from collpress.runner.plan import PlanPoint
@@ -132,15 +132,17 @@ class _PointRun:
     def _check(self) -> CheckResult:
         """Of all ranks together."""
         own = CheckResult()
+        bits: list[bytes | None] = []
 
         def look() -> None:
             own.merge(check_result(self.values, self.point.op, self.world.rank, self.buffers.recv))
+            bits.append(bits_of(self.values, self.world.rank, self.buffers.recv))
 
         verdict = attempt(look) if self.operation.verdict.ok else self.operation.verdict
-        verdict, results = agree_and_share(self.world, verdict, own)
+        verdict, results = agree_and_share(self.world, verdict, (own, bits))
         self._go_on(verdict)
-        result = CheckResult()
-        for one in results:
+        result = CheckResult(identical=are_identical(one for _, found in results for one in found))
+        for one, _ in results:
             result.merge(one)
         return result
 
@@ -229,6 +231,7 @@ class _PointRun:
         """The worse of the two checks is recorded; a wrong result is `invalid`, and keeps its times."""
         last_was_worse = last.worse_than(first)
         result = last if last_was_worse else first
+        result.identical = first.identical and last.identical
         self.report.check = result
         if not result.wrong or result.worst is None:
             return

@@ -121,6 +121,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
             "value_range": result.value_range,
             "psnr_db": _psnr_db(result.value_range, mean_square),
         }
+    checked["identical"] = result.identical
     checked["worst"] = (
         None
         if worst is None

@@ -55,6 +55,7 @@ class Factors(Strict):
     backend: Axis = None
     knobs: Axis = None
     feedback: Axis = None
+    target: Axis = None
 
     @field_validator("*", mode="before")
     @classmethod

@@ -50,6 +50,7 @@ SYNCS = ("dissemination", "barrier", "window", "none")
 CACHES = ("warm", "cold")
 BACKENDS = ("mpi", "mpi4py")
 MOST_FEEDBACK = 1_000_000
+TARGETS = ("message", "result")
 LEAST_ALIGNMENT, LARGEST_ALIGNMENT = 64, 1 << 30
 NAME = r"[a-z0-9][a-z0-9_-]*"
 _GLOB_NAME = r"[a-z0-9_*?\[\]!-]+"
@@ -114,7 +115,7 @@ def canonical_bound(value: Any) -> str:
     >>> canonical_bound("rel 0.0010"), canonical_bound("abs 5e-1")
     ('rel 1e-3', 'abs 0.5')
     """
-    allowed = "none, rel NUMBER (of the value range over all ranks), abs NUMBER; for example rel 1e-3"
+    allowed = "none, rel NUMBER (of the value range of all ranks' messages), abs NUMBER; for example rel 1e-3"
     words = value.split() if isinstance(value, str) else []
     if words == ["none"]:
         return "none"
@@ -452,6 +453,12 @@ FACTORS: dict[str, Factor] = {
             "rounds in which an allreduce's result, over the number of ranks and moved by one element, is every rank's "
             "next contribution, after the timing: how errors grow; 0: none",
             str,
+        ),
+        _setting(
+            "target",
+            TARGETS,
+            "what an error_bound is of: message (each compression), or result (the codec's bound is made so small that "
+            "the algorithm keeps it); dropped without a bound",
         ),
     )
 }

@@ -60,6 +60,7 @@ def _row(a: Algorithm) -> dict[str, Any]:
             "only_in_place": a.only_in_place,
             "segments": a.segments,
             "least_fanout": a.least_fanout or None,
+            "needs_add": a.needs_add,
         },
     }
 
@@ -71,6 +72,7 @@ def _words(a: Algorithm) -> list[str]:
     told += ["at least as many elements as ranks"] if a.count_at_least_ranks else []
     told += ["in place only" if a.only_in_place else "in place too"] if _in_place(a) else []
     told += ["segment_bytes"] if a.segments else []
+    told += ["a codec that adds streams"] if a.needs_add else []
     told += [f"fanout from {a.least_fanout}" if a.least_fanout > 2 else "fanout"] if a.least_fanout else []
     return told
 

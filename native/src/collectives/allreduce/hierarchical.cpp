@@ -6,35 +6,12 @@
 // trees within machines, Rabenseifner's algorithm between them: as much goes into a machine and out of it as if it had
 // one rank.
 #include "collpress/butterfly.hpp"
+#include "collpress/machines.hpp"
 #include "collpress/vector_trees.hpp"
-
-#include <vector>
 
 namespace {
 
 using collpress::P2p;
-
-struct Machines {
-    std::vector<std::int32_t> mine;    // ranks of this rank's machine
-    std::vector<std::int32_t> leaders; // first rank of each
-    std::int32_t largest = 0;          // ranks of the largest
-};
-
-Machines machines_of(const P2p &comm) {
-    Machines found;
-    std::vector<std::int32_t> sizes;
-    for (std::int32_t rank = 0; rank < comm.size(); ++rank) {
-        const std::int32_t node = comm.node(rank);
-        if (node == static_cast<std::int32_t>(sizes.size())) {
-            sizes.push_back(0);
-            found.leaders.push_back(rank);
-        }
-        ++sizes[static_cast<std::size_t>(node)];
-        if (node == comm.node(comm.rank())) found.mine.push_back(rank);
-    }
-    found.largest = *std::max_element(sizes.begin(), sizes.end());
-    return found;
-}
 
 void run(const collpress_p2p *p2p, const collpress_call *call) {
     const P2p comm(p2p);
@@ -44,7 +21,7 @@ void run(const collpress_p2p *p2p, const collpress_call *call) {
         if (own != call->recv) comm.copy(call->recv, own, count);
         return;
     }
-    const Machines machines = machines_of(comm);
+    const collpress::Machines machines = collpress::machines_of(comm);
     const collpress::Team local(comm, machines.mine);
     const collpress::BinomialTree tree(local.size(), local.mine());
     const std::int32_t steps = collpress::BinomialTree(machines.largest, 0).steps(); // all machines take as many
