@@ -3,7 +3,7 @@
 //
 //   fuzz SEED ROUNDS PLUGIN.so...        exit code 1 when a codec breaks its
 //   promise
-#include "../../native/src/codecs/deltapack_dense_format.hpp"
+#include "../../native/src/codecs/deltapack_dense_codes.hpp"
 #include "../../native/src/codecs/deltapack_format.hpp"
 
 #include <algorithm>
@@ -127,7 +127,45 @@ void mend_deltapack(Bytes &stream, std::size_t count, std::size_t element_bytes)
     }
 }
 
-// The states of all symbols are made to fill the table again, too, and the last part of the chunk to reach its end.
+// Makes the lengths of codes use up all codes again, where that is possible.
+void mend_lengths(unsigned char *bytes) {
+    std::uint32_t sum = 0;
+    for (std::size_t symbol = 0; symbol < dense::kSymbols; ++symbol) {
+        unsigned char &pair = bytes[symbol / 2];
+        unsigned length = std::min<unsigned>(pair >> 4 * (symbol % 2) & 15, dense::kLongest);
+        while (length > 0 && sum + dense::share_of(length) > dense::kCodes)
+            length = (length + 1) % (dense::kLongest + 1);
+        if (symbol + 1 == dense::kSymbols && sum < dense::kCodes && std::has_single_bit(dense::kCodes - sum))
+            length = dense::kLongest + 1 - static_cast<unsigned>(std::bit_width(dense::kCodes - sum));
+        sum += dense::share_of(length);
+        const unsigned shift = 4 * (symbol % 2);
+        pair = static_cast<unsigned char>((pair & ~(15u << shift)) | length << shift);
+    }
+}
+
+// Makes the states of all symbols fill the table at `end` again, and moves `end` behind it; false where it is cut off.
+bool mend_states(Bytes &stream, std::size_t &end, unsigned table_bits) {
+    const std::size_t mask = end;
+    end += dense::kSymbols / 8;
+    if (stream.size() < end) return false;
+    unsigned left = 1u << (table_bits & 15);
+    std::size_t last = 0;
+    std::uint16_t states = 0;
+    for (std::size_t symbol = 0; symbol < dense::kSymbols; ++symbol) {
+        if ((stream[mask + symbol / 8] >> symbol % 8 & 1) == 0) continue;
+        if (stream.size() < end + sizeof states) return false;
+        std::memcpy(&states, &stream[end], sizeof states);
+        left -= states;
+        last = end;
+        end += sizeof states;
+    }
+    if (last == 0) return true;
+    states = static_cast<std::uint16_t>(states + left);
+    std::memcpy(&stream[last], &states, sizeof states);
+    return true;
+}
+
+// Tables are mended, too, and the chunk's first part has what the others leave.
 void mend_dense(Bytes &stream, std::size_t count, std::size_t element_bytes) {
     std::size_t at = sizeof(StreamHeader);
     for (std::size_t done = 0; done < count; done += dense::kChunk) {
@@ -139,25 +177,14 @@ void mend_dense(Bytes &stream, std::size_t count, std::size_t element_bytes) {
         std::memcpy(&chunk, &stream[at], sizeof chunk);
         const std::size_t rest = at + sizeof chunk, mask = rest + chunk.bands * sizeof(dense::Predictor);
         std::size_t checked = rest, bytes = sizeof chunk + values * element_bytes;
-        if (chunk.mode == dense::Mode::coded) {
-            std::size_t end = mask + dense::kSymbols / 8;
-            if (stream.size() < end) return;
-            unsigned left = 1u << (chunk.table_bits & 15);
-            std::size_t last = 0;
-            for (std::size_t symbol = 0; symbol < dense::kSymbols; ++symbol) {
-                if ((stream[mask + symbol / 8] >> symbol % 8 & 1) == 0) continue;
-                std::uint16_t states;
-                if (stream.size() < end + sizeof states) return;
-                std::memcpy(&states, &stream[end], sizeof states);
-                left -= states;
-                last = end;
-                end += sizeof states;
-            }
-            if (last != 0) {
-                std::uint16_t states;
-                std::memcpy(&states, &stream[last], sizeof states);
-                states = static_cast<std::uint16_t>(states + left);
-                std::memcpy(&stream[last], &states, sizeof states);
+        if (chunk.mode != dense::Mode::raw) {
+            std::size_t end = mask;
+            if (chunk.mode == dense::Mode::codes) {
+                end += dense::kSymbols / 2;
+                if (stream.size() < end) return;
+                mend_lengths(&stream[mask]);
+            } else if (!mend_states(stream, end, chunk.table_bits)) {
+                return;
             }
             checked = end + (chunk.raw_blocks > 0 ? (blocks + 7) / 8 : 0);
             chunk.bytes = std::min<std::uint32_t>(chunk.bytes, static_cast<std::uint32_t>(stream.size() - at));
@@ -166,8 +193,8 @@ void mend_dense(Bytes &stream, std::size_t count, std::size_t element_bytes) {
             for (std::size_t block = 0; block < blocks && checked <= stream.size() && chunk.raw_blocks > 0; ++block)
                 if (stream[end + block / 8] >> block % 8 & 1)
                     raw += std::min(dense::kBlock, values - block * dense::kBlock) * element_bytes;
-            if (fixed + raw + chunk.halves[0] <= chunk.bytes)
-                chunk.halves[1] = static_cast<std::uint32_t>(chunk.bytes - fixed - raw - chunk.halves[0]);
+            const std::size_t others = fixed + raw + chunk.parts[1] + chunk.parts[2] + std::size_t{chunk.parts[3]};
+            if (others <= chunk.bytes) chunk.parts[0] = static_cast<std::uint32_t>(chunk.bytes - others);
             bytes = chunk.bytes;
         }
         if (checked > stream.size()) return;

@@ -7,9 +7,9 @@
 // what Lorenzo's predictor cannot: they average out the rounding of the neighbours.
 //
 // Every block is verified while it is encoded, with the decoder's own arithmetic; one that would break the bound is
-// kept raw. A chunk that would not shrink is kept raw: output exceeds the input by at most 40 bytes a chunk and 32 in
-// all. deltapack_dense_format.hpp describes the stream. Damage to headers and tables is detected, and most damage to
-// coded bits is; the rest changes values only.
+// kept raw. A chunk that would not shrink is kept raw: output exceeds the input by at most 48 bytes a chunk and 32 in
+// all. deltapack_dense_format.hpp describes the stream. Damage to headers and tables is detected; damage to coded
+// bits, if it is not, changes values only.
 #include "deltapack_dense_decode.hpp"
 #include "deltapack_dense_encode.hpp"
 

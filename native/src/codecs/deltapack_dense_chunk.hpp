@@ -10,12 +10,14 @@ namespace collpress::codecs::dense {
 struct Workspace {
     alignas(32) std::uint32_t integers[kBefore + kChunk + kGroup];
     alignas(32) std::uint8_t symbols[kChunk + kGroup];
-    unsigned char halves[2][half_room(kChunk / 2 + 1)];
+    unsigned char bits[std::max(kParts * part_room(kChunk), 2 * half_room(kChunk / 2 + 1))];
     unsigned char low[kChunk / 8 * kMostLow];
     std::uint32_t escapes[kChunk];
     std::uint64_t raw[kChunk / kBlock / 64];
     EncodeTable encode;
     DecodeTable decode;
+    PairCodes pairs;
+    CodeTable codes;
 
     std::uint32_t *q() { return integers + kBefore; }
     bool is_raw(std::size_t block) const { return (raw[block / 64] >> (block % 64) & 1) != 0; }
@@ -33,10 +35,6 @@ inline Shape shape_of(std::uint64_t row, std::uint64_t plane, std::size_t count)
 }
 
 inline std::size_t begin_of(const Bands &bands, std::size_t band) { return band == 0 ? 0 : bands.ends[band - 1]; }
-
-inline bool lone(const Counts &counts, unsigned table_bits) {
-    return std::find(counts.begin(), counts.end(), 1u << table_bits) != counts.end();
-}
 
 } // namespace collpress::codecs::dense
 #endif

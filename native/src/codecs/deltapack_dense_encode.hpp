@@ -4,6 +4,8 @@
 
 #include "deltapack_dense_chunk.hpp"
 
+#include <numeric>
+
 namespace collpress::codecs::dense {
 
 using deltapack::Steps;
@@ -80,7 +82,7 @@ inline unsigned low_bits(const std::uint64_t (&widths)[33]) {
     for (unsigned low = 0; low <= kMostLow; ++low) {
         std::uint64_t bits = 0;
         for (unsigned width = 0; width <= 32; ++width)
-            bits += widths[width] * (width > low + 7 ? 42 : std::max(low, width) + 1);
+            bits += widths[width] * (width > low + 5 ? 42 : std::max(low, width) + 1);
         if (bits < least) {
             least = bits;
             best = low;
@@ -113,13 +115,43 @@ inline bool write_counts(Writer &to, const Counts &counts) {
     return true;
 }
 
+inline bool write_lengths(Writer &to, const Lengths &lengths) {
+    unsigned char bytes[kSymbols / 2];
+    for (std::size_t i = 0; i < sizeof bytes; ++i)
+        bytes[i] = static_cast<unsigned char>(lengths[2 * i] | lengths[2 * i + 1] << 4);
+    return to.write(bytes, sizeof bytes);
+}
+
+// log2 of a count, in parts of 1/256; rounded down, and the same on every machine.
+inline std::uint64_t log2_of(std::uint32_t count) {
+    const auto whole = static_cast<unsigned>(std::bit_width(count)) - 1;
+    std::uint64_t mantissa = (std::uint64_t{count} << 31) >> whole, fraction = 0; // from 1 to 2, times 2^31
+    for (int bit = 0; bit < 8; ++bit) {
+        mantissa = mantissa * mantissa >> 31;
+        const std::uint64_t above = mantissa >> 32;
+        mantissa >>= above;
+        fraction = 2 * fraction + above;
+    }
+    return 256 * std::uint64_t{whole} + fraction;
+}
+
+// Whether prefix codes take at most a twentieth more bits than there is information: they are three times as fast.
+inline bool codes_do(const Counts &counts, std::size_t total, const Lengths &lengths) {
+    std::uint64_t information = total * log2_of(static_cast<std::uint32_t>(total)), bits = 0;
+    for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
+        if (counts[symbol] == 0) continue;
+        information -= std::min(information, counts[symbol] * log2_of(counts[symbol]));
+        bits += 256 * std::uint64_t{counts[symbol]} * lengths[symbol];
+    }
+    return bits <= information + information / 20;
+}
+
 // The coded form of a chunk whose integers are in the workspace; returns its bytes, 0 when `capacity` does not hold it.
 template <class T, class Kernel>
 inline std::size_t encode_coded(const unsigned char *in, std::size_t count, std::size_t raw_blocks, double step,
                                 const Shape &shape, Workspace &work, unsigned char *out, std::size_t capacity) {
     std::uint32_t *q = work.q();
     ChunkHeader header{};
-    header.mode = Mode::coded;
     header.step = step;
     header.raw_blocks = static_cast<std::uint32_t>(raw_blocks);
     header.start = typical(q, count);
@@ -132,7 +164,7 @@ inline std::size_t encode_coded(const unsigned char *in, std::size_t count, std:
     std::uint64_t widths[33] = {};
     for (std::size_t band = 0; band < shape.bands.count; ++band) {
         const std::size_t begin = begin_of(shape.bands, band), end = shape.bands.ends[band];
-        Fit fit(q, header.start, begin, end, shape.row, shape.plane);
+        Fit<Kernel> fit(q, header.start, begin, end, shape.row, shape.plane);
         predictors[band] = fit.best(shape.bands.kinds[band]);
         fit.residual_widths(predictors[band], (end - begin) / fit.samples(), widths);
     }
@@ -151,7 +183,8 @@ inline std::size_t encode_coded(const unsigned char *in, std::size_t count, std:
             const std::size_t from = std::max(begin, begin_of(shape.bands, band));
             const std::size_t upto = std::min(end, shape.bands.ends[band]);
             if (from >= upto) continue;
-            const Prepared prepared(predictors[band], header.start, shape.row, shape.plane);
+            const Prepared prepared(predictors[band], header.start, shape.row, shape.plane,
+                                    begin_of(shape.bands, band));
             Kernel::template call<subtract_prediction>(q, from, upto, predictors[band].kind, prepared,
                                                        result + (from - begin));
         }
@@ -167,38 +200,55 @@ inline std::size_t encode_coded(const unsigned char *in, std::size_t count, std:
                                                    work.low + (at / kGroup + group) * 32 * low);
     }
 
+    // A quarter of many symbols tells enough; what it does not show has an escape or, among the others, a long code.
+    const std::size_t every = count >= 1 << 16 ? 4 : 1;
     Counts counts;
-    Kernel::template call<loops::count_symbols>(work.symbols, count, counts);
+    const std::size_t counted = Kernel::template call<loops::count_symbols>(work.symbols, count, every, counts);
     std::uint32_t first = 0, last = 0;
-    keep_frequent(counts, count, header.table_bits, first, last);
-    if (counts[kEscape] > 0) {
-        const auto outside = [&](std::uint8_t symbol) { return symbol < first || symbol > last; };
-        for (std::size_t at = 0; at < count; at += kBlock) {
-            const std::size_t n = std::min(kBlock, count - at);
-            if (n == kBlock &&
-                !Kernel::template call<loops::any_outside>(work.symbols + at, static_cast<std::uint8_t>(first),
-                                                           static_cast<std::uint8_t>(last - first)))
-                continue;
-            for (std::size_t i = at; i < at + n; ++i) {
-                if (!outside(work.symbols[i])) continue;
-                work.symbols[i] = kEscape;
-                residuals_of(i, i + 1, work.escapes + header.escapes++);
-            }
+    keep_frequent(counts, counted, header.table_bits, first, last);
+    const auto outside = [&](std::uint8_t symbol) { return symbol < first || symbol > last; };
+    for (std::size_t at = 0; at < count; at += kBlock) {
+        const std::size_t n = std::min(kBlock, count - at);
+        if (n == kBlock &&
+            !Kernel::template call<loops::any_outside>(work.symbols + at, static_cast<std::uint8_t>(first),
+                                                       static_cast<std::uint8_t>(last - first)))
+            continue;
+        for (std::size_t i = at; i < at + n; ++i) {
+            if (!outside(work.symbols[i])) continue;
+            work.symbols[i] = kEscape;
+            residuals_of(i, i + 1, work.escapes + header.escapes++);
         }
     }
-    normalise(counts, count, header.table_bits);
-    if (!write_counts(to, counts)) return 0;
+    for (std::uint32_t symbol = first; symbol <= last && every > 1; ++symbol)
+        counts[symbol] = std::max(counts[symbol], 1u);
+    counts[kEscape] = header.escapes == 0 ? 0 : std::max(counts[kEscape], 1u);
+    const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    const bool lone = std::count(counts.begin(), counts.end(), 0u) == kSymbols - 1;
+    Lengths lengths{};
+    if (!lone) lengths = code_lengths(counts);
+    header.mode = !lone && codes_do(counts, total, lengths) ? Mode::codes : Mode::states;
+    if (header.mode == Mode::states) {
+        normalise(counts, total, header.table_bits);
+        if (!write_counts(to, counts)) return 0;
+    } else {
+        header.table_bits = 0;
+        if (!write_lengths(to, lengths)) return 0;
+    }
     const std::size_t mask_bytes = raw_blocks == 0 ? 0 : (blocks_of(count) + 7) / 8;
     if (!to.write(work.raw, mask_bytes)) return 0;
     const std::size_t checked = to.written() - sizeof header;
 
-    if (!lone(counts, header.table_bits)) {
+    if (header.mode == Mode::codes) {
+        Kernel::template call<encode_codes>(lengths, work.pairs, work.symbols, count, work.bits, header.parts);
+        for (std::size_t part = 0; part < kParts; ++part)
+            if (!to.write(work.bits + part * part_room(count), header.parts[part])) return 0;
+    } else if (!lone) {
         build(counts, header.table_bits, work.encode);
-        unsigned char *const halves[2] = {work.halves[0], work.halves[1]};
+        unsigned char *const halves[2] = {work.bits, work.bits + half_room(count / 2 + 1)};
         const auto bytes = Kernel::template call<encode_symbols>(work.encode, work.symbols, count, halves);
         for (std::size_t half = 0; half < 2; ++half) {
-            if (!to.write(work.halves[half], bytes[half])) return 0;
-            header.halves[half] = static_cast<std::uint32_t>(bytes[half]);
+            if (!to.write(halves[half], bytes[half])) return 0;
+            header.parts[half] = static_cast<std::uint32_t>(bytes[half]);
         }
     }
     if (!to.write(work.low, groups_of(count) * 32 * low)) return 0;

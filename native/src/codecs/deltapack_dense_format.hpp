@@ -3,15 +3,18 @@
 //   stream  = StreamHeader, chunk ...       a chunk holds 262144 values, the last one the rest; chunks are independent
 //   chunk   = ChunkHeader, then by its mode
 //     raw     the values' own bytes
-//     coded   Predictor x bands · counts · mask of raw blocks, if any · bits of the first half of the symbols · bits of
-//             the second · low bits · escapes · the values of the raw blocks
-//   counts  = 32 bytes, a bit for each of 256 symbols; then for each that is set, in order, 16 bits: how many of the
-//             2^table_bits states it has. No bits of symbols follow where one symbol has all of them.
+//     codes, states
+//             Predictor x bands · table · mask of raw blocks, if any · bits of the symbols, in parts · low bits ·
+//             escapes · the values of the raw blocks
+//   table   = codes:  32 bytes, the lengths of the codes of two symbols in each
+//             states: 8 bytes, a bit for each of 64 symbols; then for each that is set, in order, 16 bits: how many of
+//                     the 2^table_bits states it has. No bits of symbols follow where one symbol has all of them.
 //
 // A value x is q·step with q = rint(x / step), as in deltapack. A residual r = q - prediction (modulo 2^32) becomes the
-// symbol (r >> low) + 127 and, in a place of their own, its `low` lowest bits. Symbol 255 stands for residuals that
-// have no symbol of theirs; these lie among the escapes, 32 bits each, in order. Symbols are coded by deltapack_dense_
-// states.hpp, low bits lie as pack_low writes them.
+// symbol (r >> low) + 31 and, in a place of their own, its `low` lowest bits. Symbol 63 stands for residuals that have
+// no symbol of theirs; these lie among the escapes, 32 bits each, in order. Symbols have prefix codes
+// (deltapack_dense_codes.hpp, four parts) or, where those would waste much, which is where few bits a value are needed,
+// states (deltapack_dense_states.hpp, two parts). Low bits lie as pack_low writes them.
 //
 // A block is 64 values. One that would break the bound (NaN, infinities, and values of more than 2^31 steps do) is raw:
 // its bit in the mask is set, and its values replace what is decoded, which is the encoder's choice.
@@ -19,7 +22,7 @@
 // Neighbours are q[i - 1], q[i - row] and so on, where row and plane are the ones of the configuration: both sides know
 // them, and a message may begin anywhere. The first 1 + row values of a chunk have no neighbours in the row before, the
 // first 1 + row + plane none in the plane before; so a chunk has up to three bands of values, each with a Predictor of
-// its own. What lies before a chunk counts as `start`. The checksum covers header, predictors, counts and mask.
+// its own. What lies before a chunk counts as `start`. The checksum covers header, predictors, table and mask.
 #ifndef COLLPRESS_CODECS_DELTAPACK_DENSE_FORMAT_HPP
 #define COLLPRESS_CODECS_DELTAPACK_DENSE_FORMAT_HPP
 
@@ -33,33 +36,36 @@ constexpr std::uint32_t kMagic = 0x31444443;         // "CDD1"
 constexpr std::size_t kChunk = std::size_t{1} << 18; // values
 constexpr std::size_t kBlock = 64;                   // values
 constexpr std::size_t kGroup = 256;                  // values whose low bits lie together
-constexpr std::size_t kSymbols = 256;
-constexpr std::uint32_t kMiddle = 127; // the symbol of 0
-constexpr std::uint32_t kEscape = 255;
+constexpr std::size_t kSymbols = 64;
+constexpr std::uint32_t kMiddle = 31; // the symbol of 0
+constexpr std::uint32_t kEscape = 63;
 constexpr unsigned kMostLow = 24;
 constexpr unsigned kLeastTable = 8, kMostTable = 12; // bits
 constexpr std::size_t kTaps = 6;
 
-enum class Mode : std::uint8_t { raw = 0, coded = 1 };
+enum class Mode : std::uint8_t { raw = 0, states = 1, codes = 2 };
 
 struct ChunkHeader {
     std::uint32_t bytes; // of the whole chunk, header included
     std::uint32_t check;
     Mode mode;
     std::uint8_t low;
-    std::uint8_t table_bits;
+    std::uint8_t table_bits; // of states
     std::uint8_t bands;
     std::uint32_t start;
     double step;
-    std::uint32_t halves[2]; // bytes of the bits of either half
+    std::uint32_t parts[4]; // bytes of the bits of each
     std::uint32_t escapes;
     std::uint32_t raw_blocks;
 };
-static_assert(sizeof(ChunkHeader) == 40);
+static_assert(sizeof(ChunkHeader) == 48);
 
 // What a value is predicted from besides the one before it, q1:
 //   q1 + (sum of weights[k]·(neighbour k - q1) + mean·(start - q1) + 128) / 256, rounded down;
-// all modulo 2^32. `none` predicts start. Weights of 256 give Lorenzo's predictors.
+// all modulo 2^32.
+// `none` predicts start. Weights of 256 give Lorenzo's predictors. `plane` and `space` count rows of `row` values from
+// the begin of their band; the first value of a row takes q[i - row] for q1 and for q[i - row - 1], so that a decoder
+// can follow several rows at a time, each a little behind the one above.
 enum class Kind : std::uint16_t { none = 0, line = 1, plane = 2, space = 3 };
 
 struct Predictor {
@@ -113,7 +119,7 @@ constexpr std::size_t chunks_of(std::size_t count) { return count / kChunk + (co
 constexpr std::size_t blocks_of(std::size_t count) { return count / kBlock + (count % kBlock != 0 ? 1 : 0); }
 constexpr std::size_t groups_of(std::size_t count) { return count / kGroup + (count % kGroup != 0 ? 1 : 0); }
 
-// `rest` lies behind the header: predictors, counts and mask.
+// `rest` lies behind the header: predictors, table and mask.
 inline std::uint32_t chunk_check(ChunkHeader header, const unsigned char *rest, std::size_t bytes) {
     header.check = 0;
     return static_cast<std::uint32_t>(checksum(rest, bytes, checksum(&header, sizeof header, 3)));

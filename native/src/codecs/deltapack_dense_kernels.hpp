@@ -5,6 +5,7 @@
 #define COLLPRESS_CODECS_DELTAPACK_DENSE_KERNELS_HPP
 
 #include "cpu.hpp"
+#include "deltapack_dense_codes.hpp"
 #include "deltapack_dense_predict.hpp"
 
 #include <utility>
@@ -90,17 +91,24 @@ COLLPRESS_INLINE void unpack_low(const unsigned char *in, unsigned low, std::uin
     }
 }
 
-// How often there is each symbol.
-COLLPRESS_INLINE void count_symbols(const std::uint8_t *symbols, std::size_t count, Counts &counts) {
+// How often there is each symbol in the first of each `every` blocks; returns how many symbols were counted.
+COLLPRESS_INLINE std::size_t count_symbols(const std::uint8_t *symbols, std::size_t count, std::size_t every,
+                                           Counts &counts) {
     std::uint32_t tables[4][kSymbols] = {};
-    std::size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        std::uint64_t eight;
-        std::memcpy(&eight, symbols + i, sizeof eight);
-        for (unsigned k = 0; k < 8; ++k) ++tables[k % 4][(eight >> (8 * k)) & 255];
+    std::size_t counted = 0;
+    for (std::size_t at = 0; at < count; at += kBlock * every) {
+        const std::size_t end = count - at < kBlock ? count : at + kBlock;
+        std::size_t i = at;
+        for (; i + 8 <= end; i += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, symbols + i, sizeof eight);
+            for (unsigned k = 0; k < 8; ++k) ++tables[k % 4][(eight >> (8 * k)) & 255];
+        }
+        for (; i < end; ++i) ++tables[0][symbols[i]];
+        counted += end - at;
     }
-    for (; i < count; ++i) ++tables[0][symbols[i]];
     for (std::size_t s = 0; s < kSymbols; ++s) counts[s] = tables[0][s] + tables[1][s] + tables[2][s] + tables[3][s];
+    return counted;
 }
 
 // Whether any of 64 symbols lies outside of [first, first + most].

@@ -1,5 +1,5 @@
-// The entropy stage of deltapack-dense: tabled asymmetric numeral systems (Duda, arXiv 1311.2540), which spend
-// fractions of a bit on a symbol.
+// The entropy stage of deltapack-dense for few bits a value: tabled asymmetric numeral systems (Duda, arXiv 1311.2540),
+// which spend fractions of a bit on a symbol.
 //
 // A table has 2^bits states, of which a symbol owns as many as it is frequent. Encoding a symbol turns one state into
 // another and puts some bits out; decoding, in the opposite direction, turns it back. The symbols of a chunk are coded
@@ -255,7 +255,7 @@ COLLPRESS_INLINE bool get_rest(BitReader &from, std::uint8_t *symbols, std::size
 
 // The opposite of encode_symbols; false when the bits are damaged.
 COLLPRESS_INLINE bool decode_symbols(const DecodeTable &table, const unsigned char *const (&in)[2],
-                                     const std::uint32_t (&bytes)[2], std::uint8_t *symbols, std::size_t count) {
+                                     const std::uint32_t (&bytes)[4], std::uint8_t *symbols, std::size_t count) {
     const std::size_t half = count / 2;
     std::uint8_t *second = symbols + half;
     BitReader a, b;
