@@ -1,8 +1,9 @@
 // libFuzzer's entry for one codec, which is linked in: streams that are given, or made nearly right, are decompressed,
 // and values are compressed and decompressed.
 //
-// An input: what to do (2 bits), dtype (2 bits), count (16 bits), a byte for each parameter of the codec, a byte for the
-// bound, then the stream or the values. Memory errors are the sanitizers' to find; a bound that is broken is found here.
+// An input: what to do (2 bits), dtype (2 bits), count (16 bits), a byte for each parameter of the codec, a byte for
+// the bound, then the stream or the values. Memory errors are the sanitizers' to find; a bound that is broken is found
+// here.
 #include "fuzz_mending.hpp"
 
 #include "collpress/codec.h"
@@ -93,7 +94,9 @@ bool within(const Bytes &values, const Bytes &back, double bound) {
         T x, y;
         std::memcpy(&x, &values[at], sizeof x);
         std::memcpy(&y, &back[at], sizeof y);
-        if (std::isnan(x) ? !std::isnan(y) : std::isinf(x) ? x != y : !(std::abs(static_cast<long double>(x) - y) <= bound))
+        if (std::isnan(x)   ? !std::isnan(y)
+            : std::isinf(x) ? x != y
+                            : !(std::abs(static_cast<long double>(x) - y) <= bound))
             return false;
     }
     return true;

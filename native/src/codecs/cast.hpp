@@ -41,7 +41,7 @@ inline double half_step(double max_abs, int significant_bits, int least_exponent
 
 template <class Format>
 class Cast {
-    using Word = Format::Word;
+    using Word = typename Format::Word;
 
     static constexpr std::size_t kBatch = 1024; // values handled at once, from and to any alignment
 

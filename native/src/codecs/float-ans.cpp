@@ -128,7 +128,7 @@ bool tabulate(Context &context, const unsigned char *in, std::size_t n) {
     // Several counters for each, so that equal neighbours do not wait for each other.
     static_assert(kChunk % 4 == 0);
     std::array<std::array<std::uint32_t, F::kExponents>, 4> counters{};
-    using Word = F::Word;
+    using Word = typename F::Word;
     for (std::size_t i = 0; i < n; ++i) ++counters[i % 4][F::exponent(load<Word>(in + i * sizeof(Word)))];
     Table &table = context.table;
     table.symbols = 0;
@@ -149,8 +149,8 @@ bool tabulate(Context &context, const unsigned char *in, std::size_t n) {
 
 template <class F>
 void split(Context &context, const unsigned char *in, std::size_t n, unsigned char *out) {
-    using Word = F::Word;
-    using Low = F::Low;
+    using Word = typename F::Word;
+    using Low = typename F::Low;
     std::uint8_t *symbols = context.symbols.data();
     const std::uint8_t *symbol_of = context.symbol_of.data();
     unsigned char *high = out + n * sizeof(Low), *top = high + n * F::kHighBytes;
@@ -161,7 +161,7 @@ void split(Context &context, const unsigned char *in, std::size_t n, unsigned ch
         const auto low = static_cast<Low>(rest);
         std::memcpy(out + i * sizeof low, &low, sizeof low);
         if constexpr (F::kHasHigh) {
-            const auto bits = static_cast<F::High>(rest >> F::kHighAt);
+            const auto bits = static_cast<typename F::High>(rest >> F::kHighAt);
             std::memcpy(high + i * sizeof bits, &bits, sizeof bits);
         }
     }
@@ -178,8 +178,8 @@ void split(Context &context, const unsigned char *in, std::size_t n, unsigned ch
 
 template <class F>
 void join(const Context &context, const unsigned char *in, std::size_t n, unsigned char *out) {
-    using Word = F::Word;
-    using Low = F::Low;
+    using Word = typename F::Word;
+    using Low = typename F::Low;
     const std::uint8_t *symbols = context.symbols.data();
     const std::uint16_t *exponents = context.table.exponents.data();
     const unsigned char *high = in + n * sizeof(Low), *top = high + n * F::kHighBytes;

@@ -90,7 +90,7 @@ bool within(T x, T y, double below) {
 // broken.
 template <class T>
 std::size_t encode(const T *x, std::size_t n, T median, int width, double below, unsigned char *out) {
-    using Word = Block<T>::Word;
+    using Word = typename Block<T>::Word;
     const Block<T> block(width);
     unsigned char *codes = out, *to = out + code_bytes(n);
     std::memset(codes, 0, code_bytes(n));
@@ -219,7 +219,7 @@ constexpr auto kLeftOut = [] {
 // One block of n values that is not constant, from `from` on; returns its bytes, 0 where it is damaged.
 template <class T>
 std::size_t read_block(Context &context, const unsigned char *from, std::size_t left, std::size_t n, T *x) {
-    using Word = Block<T>::Word;
+    using Word = typename Block<T>::Word;
     if (left < 1) return 0;
     const int width = *from;
     if (width == kRaw) {

@@ -185,7 +185,7 @@ def _rule(figure: Figure, left: float, top: float) -> None:
 
 
 def _shown(column: Column, number: float | None) -> str:
-    return written(number) if column.best or number is None else f"{number:.3f}".replace("-", "−")
+    return written(number) if column.best or number is None else f"{round(number, 3) + 0.0:.3f}".replace("-", "−")
 
 
 def written(number: float | None) -> str:
