@@ -125,7 +125,7 @@ def fidelity(values: Values, back: Values, value_range: float, stated: float) ->
     return {
         "max_error_over_bound": worst / stated if stated > 0 else None,
         "bias_over_bound": total / values.size / stated if stated > 0 else None,
-        "psnr_db": 10 * math.log10(value_range**2 / mean_square) if mean_square > 0 else None,
+        "psnr_db": 10 * math.log10(value_range**2 / mean_square) if 0 < mean_square < math.inf else None,
     }
 
 

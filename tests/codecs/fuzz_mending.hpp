@@ -130,7 +130,7 @@ inline void mend_dense(Bytes &stream, std::size_t count, std::size_t element_byt
             if (others <= chunk.bytes) chunk.parts[0] = static_cast<std::uint32_t>(chunk.bytes - others);
             bytes = chunk.bytes;
         }
-        if (checked > stream.size()) return;
+        if (checked > stream.size() || bytes < sizeof chunk) return;
         chunk.bytes = static_cast<std::uint32_t>(bytes);
         chunk.check = dense::chunk_check(chunk, stream.data() + rest, checked - rest);
         std::memcpy(&stream[at], &chunk, sizeof chunk);
@@ -145,6 +145,8 @@ inline void mend(Bytes &stream, std::size_t element_bytes) {
     std::memcpy(&header, stream.data(), sizeof header);
     header.check = header_check(header);
     std::memcpy(stream.data(), &header, sizeof header);
+    constexpr std::uint64_t most = 1 << 20; // no fuzzer makes more values, and damage may claim any number
+    if (header.count > most) return;
     mend_inside(stream, header);
     if (header.magic == deltapack::kMagic) mend_deltapack(stream, header.count, element_bytes);
     if (header.magic == dense::kMagic) mend_dense(stream, header.count, element_bytes);

@@ -81,7 +81,15 @@ def fuzz(name: str, folder: Path, *options: str) -> subprocess.CompletedProcess[
     folder.mkdir(parents=True, exist_ok=True)
     program = fuzzer_of(name, folder)
     write_seeds(name, folder / "corpus", folder / "plain")
-    command = [str(program), "corpus", "-max_len=40000", "-rss_limit_mb=3000", "-malloc_limit_mb=1000", *options]
+    command = [
+        str(program),
+        "corpus",
+        "-max_len=40000",
+        "-timeout=10",
+        "-rss_limit_mb=3000",
+        "-malloc_limit_mb=1000",
+        *options,
+    ]
     return subprocess.run(
         command,
         cwd=folder,

@@ -38,15 +38,18 @@ COLLPRESS_INLINE std::uint32_t scaled(std::uint32_t sum) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(sum) >> kWeightBits);
 }
 
+// The integer `n` before the one at `i`; there is room before the first.
+COLLPRESS_INLINE std::uint32_t behind(const std::uint32_t *q, std::size_t i, std::size_t n) { return *(q + i - n); }
+
 // Residuals of the values [begin, end).
 template <std::size_t Taps>
 COLLPRESS_INLINE void subtract_weighted(const std::uint32_t *q, std::size_t begin, std::size_t end, const Prepared &p,
                                         std::uint32_t *__restrict residuals) {
     const Prepared local = p;
     for (std::size_t i = begin; i < end; ++i) {
-        const std::uint32_t before = q[i - 1];
+        const std::uint32_t before = behind(q, i, 1);
         std::uint32_t sum = local.constant + local.own * before;
-        for (std::size_t k = 0; k < Taps; ++k) sum += local.weights[k] * q[i - local.back[k]];
+        for (std::size_t k = 0; k < Taps; ++k) sum += local.weights[k] * behind(q, i, local.back[k]);
         residuals[i - begin] = q[i] - before - scaled(sum);
     }
 }
@@ -59,9 +62,10 @@ template <std::size_t Taps>
 COLLPRESS_INLINE void subtract_first_ones(const std::uint32_t *q, std::size_t begin, std::size_t end, const Prepared &p,
                                           std::uint32_t *residuals) {
     for (std::size_t i = p.origin + (begin - p.origin + p.row - 1) / p.row * p.row; i < end; i += p.row) {
-        const std::uint32_t before = q[i - p.row];
+        const std::uint32_t before = behind(q, i, p.row);
         std::uint32_t sum = p.constant + p.own * before;
-        for (std::size_t k = 0; k < Taps; ++k) sum += p.weights[k] * (k == corner_of(Taps) ? before : q[i - p.back[k]]);
+        for (std::size_t k = 0; k < Taps; ++k)
+            sum += p.weights[k] * (k == corner_of(Taps) ? before : behind(q, i, p.back[k]));
         residuals[i - begin] = q[i] - before - scaled(sum);
     }
 }
@@ -72,7 +76,7 @@ COLLPRESS_INLINE void subtract_prediction(const std::uint32_t *q, std::size_t be
         const std::uint32_t start = p.start;
         for (std::size_t i = begin; i < end; ++i) residuals[i - begin] = q[i] - start;
     } else if (p.plain()) {
-        for (std::size_t i = begin; i < end; ++i) residuals[i - begin] = q[i] - q[i - 1];
+        for (std::size_t i = begin; i < end; ++i) residuals[i - begin] = q[i] - behind(q, i, 1);
     } else if (kind == Kind::line) {
         subtract_weighted<1>(q, begin, end, p, residuals);
     } else if (kind == Kind::plane) {
@@ -93,10 +97,10 @@ template <std::size_t Taps>
 COLLPRESS_INLINE void add_one(std::uint32_t *q, std::size_t i, std::size_t x, std::uint32_t sum, const Prepared &p,
                               std::uint32_t &before, std::uint32_t &above) {
     std::uint32_t corner = above;
-    above = q[i - p.row];
+    above = behind(q, i, p.row);
     if (x == 0) before = corner = above;
     sum += p.weights[0] * above + p.weights[corner_of(Taps)] * corner + p.own * before;
-    if constexpr (Taps == 3) sum += p.weights[2] * q[i - p.row + 1];
+    if constexpr (Taps == 3) sum += p.weights[2] * behind(q, i, p.row - 1);
     before = (q[i] + before) + scaled(sum);
     q[i] = before;
 }
@@ -109,7 +113,7 @@ COLLPRESS_INLINE void sum_ahead(const std::uint32_t *q, std::size_t begin, std::
     for (std::size_t i = 0; i < count; ++i) {
         std::uint32_t sum = local.constant;
         if constexpr (Taps == 6)
-            for (const std::size_t k : {1, 3, 4, 5}) sum += local.weights[k] * q[begin + i - local.back[k]];
+            for (const std::size_t k : {1, 3, 4, 5}) sum += local.weights[k] * behind(q, begin + i, local.back[k]);
         sums[i] = sum;
     }
 }
@@ -219,7 +223,7 @@ class Rows {
 // Any part of one row.
 template <std::size_t Taps>
 COLLPRESS_INLINE void add_row(std::uint32_t *q, std::size_t begin, std::size_t end, const Prepared &p) {
-    std::uint32_t before = q[begin - 1], above = q[begin - p.row - 1];
+    std::uint32_t before = behind(q, begin, 1), above = behind(q, begin, p.row + 1);
     const std::size_t x = (begin - p.origin) % p.row;
     for (std::size_t i = begin; i < end; ++i) {
         std::uint32_t sum;
@@ -245,10 +249,10 @@ COLLPRESS_INLINE void add_prediction(std::uint32_t *q, std::size_t begin, std::s
     if (kind == Kind::none) {
         for (std::size_t i = begin; i < end; ++i) q[i] += p.start;
     } else if (p.plain()) {
-        std::uint32_t before = q[begin - 1];
+        std::uint32_t before = behind(q, begin, 1);
         for (std::size_t i = begin; i < end; ++i) q[i] = before += q[i];
     } else if (kind == Kind::line) {
-        std::uint32_t before = q[begin - 1], second = q[begin - 2];
+        std::uint32_t before = behind(q, begin, 1), second = behind(q, begin, 2);
         for (std::size_t i = begin; i < end; ++i) {
             const std::uint32_t sum = p.constant + p.weights[0] * second + p.own * before;
             second = before;
