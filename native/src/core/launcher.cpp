@@ -46,7 +46,7 @@ long launcher_rank() {
 
 void tell_once(const std::string &words) {
     using namespace std::chrono_literals;
-    if (launcher_rank() != 0) std::this_thread::sleep_for(5s);
+    if (launcher_rank() != 0) return std::this_thread::sleep_for(5s);
     std::fprintf(stderr, "%s\n", words.c_str());
     if (launcher_rank_text() != nullptr) std::this_thread::sleep_for(500ms);
 }

@@ -9,8 +9,7 @@ namespace collpress {
 long launcher_rank();
 
 // Says what every rank of a launch has found, once. A launcher ends all ranks as soon as one ends with an error, and
-// loses what it has not read by then: so the first rank leaves time to be read, and the others wait to be ended. They
-// speak themselves where nobody ends them: then the first rank found nothing wrong.
+// loses what it has not read by then: so the first rank leaves time to be read, and the others wait to be ended.
 void tell_once(const std::string &words);
 
 // What is wrong, and how to mend it, when the launcher belongs to another kind of MPI than the library, whose own words

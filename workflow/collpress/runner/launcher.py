@@ -39,10 +39,11 @@ def tell_once(words: str) -> None:
     """Say what every rank of a launch has found, once.
 
     A launcher ends all ranks as soon as one ends with an error, and loses what it has not read by then: so the first
-    rank leaves time to be read, and the others wait to be ended. They speak themselves where nobody ends them.
+    rank leaves time to be read, and the others wait to be ended.
     """
     if launcher_rank() != 0:
         time.sleep(5)
+        return
     print(words, file=sys.stderr, flush=True)
     if any(variable in os.environ for variable in _RANKS):
         time.sleep(0.5)
