@@ -91,11 +91,15 @@ def test_the_verb_lists_codecs(
         "takes_bound": True,
         "lossless": False,
         "summary": "",
+        "settings": [],
         "missing": None,
     }
+    int8 = next(row for row in listed["rows"] if row["name"] == "int8")
+    assert [setting["name"] for setting in int8["settings"]] == ["group", "kind", "rounding", "seed"]
     assert main(["codecs"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1 : 1 + len(NAMES)]] == NAMES
+    assert "  int8(group=128, kind=symmetric, rounding=nearest, seed=1)" in lines
 
 
 def test_the_verb_says_which_library_is_missing(
@@ -125,6 +129,8 @@ def test_the_bench_measures_every_codec(
     bench = bench_module()
     monkeypatch.setattr(bench, "built_codecs", lambda platform, root: built_codecs(platform, built))
     monkeypatch.setattr(bench, "pin", lambda: None)
+    monkeypatch.setattr(bench, "TIMED", ())  # whatever is prepared in this checkout
+    monkeypatch.setattr(bench, "PREPARED", ())
     monkeypatch.setattr(sys, "argv", ["codecs.py", "--json", "--megabytes", "1", "--repetitions", "2"])
     assert bench.main() == 0
     said = capsys.readouterr()

@@ -58,6 +58,8 @@ def compress(
     """
     values = np.asarray(array, order="C")
     found = _codec(codec, platform)
+    if values.dtype.name not in found.dtypes:
+        raise CollpressError(f"the codec {codec} does not take {values.dtype.name}", allowed=", ".join(found.dtypes))
     bound = _bound(found, values, abs_bound, rel_bound)
     setting = Setting(bound, dict(parameters or {}), *_strides(values.shape))
     header = {

@@ -22,6 +22,11 @@ class Parameter:
     most: float
     whole: bool
 
+    @property
+    def usual_text(self) -> str:
+        """The usual value as a campaign writes it."""
+        return self.choices[int(self.usual)] if self.choices else f"{self.usual:g}"
+
     def value(self, given: str | float) -> float:
         """What the codec is handed for it.
 

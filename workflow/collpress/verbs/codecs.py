@@ -1,9 +1,10 @@
 """List the codecs that are built for a platform.
 
-A codec whose outside library is not there is listed, and under the table it is said what is missing.
+Under the table stand the settings of those that have any, with their usual values, and what is missing for a codec
+whose outside library is not there.
 
-With --json: {"machine": {...}, "rows": [{"name", "dtypes", "takes_bound", "lossless", "summary", "missing"}, ...],
-"summary": {"codecs": n}}; "missing" is null where nothing is.
+With --json: {"machine": {...}, "rows": [{"name", "dtypes", "takes_bound", "lossless", "summary", "settings",
+"missing"}, ...], "summary": {"codecs": n}}; "missing" is null where nothing is.
 
 example: collpress codecs --platform local
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+from dataclasses import asdict
 from typing import Any
 
 from collpress.codecs import Codec
@@ -37,6 +39,11 @@ def run(args: argparse.Namespace) -> int:
     for codec in codecs:
         keeps = "every bit" if codec.lossless else "an error bound" if codec.takes_bound else "no given bound"
         print(f"{codec.name:<{width}} {' '.join(codec.dtypes):<{dtypes}} {keeps:<16} {codec.summary}")
+    settled = [codec for codec in codecs if codec.parameters]
+    if settled:
+        print("\nsettings, as is usual:")
+    for codec in settled:
+        print(f"  {codec.name}({', '.join(f'{p.name}={p.usual_text}' for p in codec.parameters)})")
     for codec in codecs:
         missing = missing_library(codec.name)
         if missing is not None:
@@ -51,5 +58,6 @@ def _row(codec: Codec) -> dict[str, Any]:
         "takes_bound": codec.takes_bound,
         "lossless": codec.lossless,
         "summary": codec.summary,
+        "settings": [asdict(parameter) for parameter in codec.parameters],
         "missing": missing_library(codec.name),
     }
